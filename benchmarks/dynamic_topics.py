@@ -22,7 +22,7 @@ from report import print_header
 from scipy.special import softmax
 from sotu import load, read_records
 
-from skdp.topics._shared._completion import split_words
+from skdp.topics._shared._fold_in import split_words
 
 START = 1790
 """Year of the first address."""

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from skdp.data import TokenSequences
 from skdp.grammar._chart._engine import expected_counts, inside, sample_trees, viterbi
-from skdp.grammar._chart._weights import RuleWeights
+from skdp.grammar._chart._paths import RuleWeights
 
 N_WORDS = 1000
 

@@ -33,7 +33,7 @@ from sklearn.covariance import LedoitWolf
 from sklearn.ensemble import RandomForestClassifier
 
 from skdp.sequence import HDPHMMLT, StateDetector, hmm_posterior
-from skdp.sequence._detector._known import know_windows
+from skdp.sequence._state_detector import know_windows
 
 WIDTHS = 3, 11, 41
 STAYING = 0.98

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from skdp.emissions import CategoricalEmission, GaussianEmission, PoissonEmission
-from skdp.emissions._moments import moments
+from skdp.emissions._common._columns import moments
 from skdp.sequence import HDPHMMLT
 
 N_STATES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)

@@ -12,7 +12,7 @@ from pathlib import Path
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from skdp.data import SegmentedCorpus
-from skdp.feature_extraction._segmenters import SEGMENTERS
+from skdp.feature_extraction._text import SEGMENTERS
 
 _WORD = re.compile("[a-z]{3,}")
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 
-class Part:
+class ChainComponent:
     """A part of a chain's state, or all of it, which sweeps change."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ()
@@ -17,7 +17,7 @@ class Part:
         """Return a copy with its own arrays; data are shared."""
         other = object.__new__(type(self))
         for name, value in vars(self).items():
-            if name not in self._data_attributes and isinstance(value, np.ndarray | Part):
+            if name not in self._data_attributes and isinstance(value, np.ndarray | ChainComponent):
                 value = value.copy()
             other.__dict__[name] = value
         return other
@@ -33,5 +33,5 @@ class Part:
         for name in self._data_attributes:
             vars(self).pop(name, None)
         for value in vars(self).values():
-            if isinstance(value, Part):
+            if isinstance(value, ChainComponent):
                 value.detach()

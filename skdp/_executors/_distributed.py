@@ -1,13 +1,21 @@
-"""A data set whose partitions an executor has distributed, with sums over the partitions."""
+"""Distributed data sets, the choice of their executor, predictions, and the throughput of fits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
+from time import perf_counter
 from typing import Any
+from uuid import uuid4
 
-from skdp._executors._base import Executor
-from skdp.data._partitioned import Partitioned
+import joblib
+import numpy as np
+from joblib.parallel import get_active_backend
+
+from skdp._checks import check_jobs
+from skdp._executors._base import Executor, LocalExecutor
+from skdp.data._partitioned import Partition, Partitioned
 
 
 class Distributed:
@@ -70,3 +78,130 @@ class Distributed:
 
     def _paths(self, folder: Path) -> list[Path]:
         return [folder / f"part-{s:05d}" for s in range(self.n_partitions)]
+
+
+# The choice of the executor, which depends on the active joblib backend.
+
+
+def find_client() -> Any:
+    """Return the Dask client if `joblib.parallel_config("dask")` is active, else None."""
+    backend, _ = get_active_backend()
+    is_dask = type(backend).__name__ == "DaskDistributedBackend"
+    return backend.client if is_dask else None
+
+
+def choose_executor(n_jobs: int | None) -> Executor:
+    """Return a Dask executor if that backend is active, else one with `n_jobs` threads."""
+    client = find_client()
+    if client is None:
+        return LocalExecutor(n_jobs)
+    from skdp._executors._dask import DaskExecutor
+
+    return DaskExecutor(client)
+
+
+# Predictions for partitions: computed at once in this process, or lazily on a cluster.
+
+
+def predict_parts(
+    estimator: Any, method: str, X: Partitioned, shape: tuple[int, ...] | None = None
+) -> Any:
+    """Return the predictions of a fitted estimator for all samples, lazily on a Dask cluster.
+    The method returns an array of floats with entries of a `shape`, or a list if that is None.
+    """
+    alone = copy(estimator)
+    alone.n_jobs = 1  # the threads are shared among partitions
+    if find_client() is not None:
+        return _promise(alone, method, X, shape)
+    found = joblib.Parallel(n_jobs=check_jobs(estimator.n_jobs), prefer="threads")(
+        joblib.delayed(_predict_part)(alone, method, part) for part in X._parts
+    )
+    if shape is None:
+        return [each for part in found for each in part]
+    return np.concatenate(found)
+
+
+def _promise(estimator: Any, method: str, X: Partitioned, shape: tuple[int, ...] | None) -> Any:
+    """Return the predictions as a lazy Dask collection."""
+    import dask
+
+    sent = dask.delayed(estimator, traverse=False)  # sent once, not with every partition
+    task = dask.delayed(_predict_part)
+    key = f"skdp-{method.replace('_', '-')}-{uuid4().hex}"  # shown in the dashboard
+    calls = [
+        task(sent, method, part.without_source(), part.source, dask_key_name=f"{key}-{part.number}")
+        if part.is_delayed
+        else task(
+            sent, method, dask.delayed(part, traverse=False), dask_key_name=f"{key}-{part.number}"
+        )
+        for part in X._parts
+    ]
+    if shape is None:
+        from dask.bag import from_delayed
+
+        return from_delayed(calls)
+    import dask.array as da
+
+    return da.concatenate(
+        [
+            da.from_delayed(
+                call,
+                (np.nan if part.n_samples is None else part.n_samples, *shape),
+                dtype=np.float64,
+            )
+            for call, part in zip(calls, X._parts, strict=True)
+        ]
+    )
+
+
+def _predict_part(estimator: Any, method: str, part: Partition, found: Any = None) -> Any:
+    """Return the predictions for the samples of a partition."""
+    container = part.open() if found is None else part.accept(found)
+    return getattr(estimator, method)(container)
+
+
+# The throughput of a fit to partitions.
+
+
+_MEGA = 1e6
+
+
+class Throughput:
+    """Throughput since the last line of `verbose` output."""
+
+    # n_units is the number of units in a step; `unit` is a plural, such as "tokens".
+    def __init__(self, n_partitions: int, n_units: int, unit: str, step: str):
+        self._n_partitions = n_partitions
+        self._n_units = n_units
+        self._unit = unit
+        self._step = step
+
+    def begin(self, n_steps: int, n_moved: int) -> None:
+        """Start measuring at a number of steps and of bytes."""
+        self._begin(perf_counter(), n_steps, n_moved)
+
+    def _begin(self, time: float, n_steps: int, n_moved: int) -> None:
+        self._time, self._n_steps, self._n_moved = time, n_steps, n_moved
+
+    def describe(self, n_steps: int, n_left: int, n_moved: int) -> str:
+        """Return a description of the throughput since the last call; n_moved are bytes."""
+        now = perf_counter()
+        seconds = now - self._time
+        n_new = n_steps - self._n_steps
+        speed = self._n_units * n_new / seconds / _MEGA
+        words = [f"{self._n_partitions} partitions", f"{speed:.3g} million {self._unit} a second"]
+        if n_moved:
+            words.append(f"{(n_moved - self._n_moved) / n_new / _MEGA:.3g} MB a {self._step}")
+        if n_left:
+            words.append(f"{_duration(seconds / n_new * n_left)} left")
+        self._begin(now, n_steps, n_moved)
+        return ", ".join(words)
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in seconds, minutes or hours, depending on its length."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 120 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,8 +1,6 @@
 """The machinery of fits: the loop, its procedures, and the base classes of estimators."""
 
-from skdp._fit._chain_estimator import ChainEstimator
-from skdp._fit._estimator import IterativeEstimator
-from skdp._fit._procedure import Procedure
-from skdp._fit._state import FitState
+from skdp._fit._estimator import ChainEstimator, IterativeEstimator
+from skdp._fit._loop import FitAlgorithm, FitState
 
-__all__ = ["ChainEstimator", "FitState", "IterativeEstimator", "Procedure"]
+__all__ = ["ChainEstimator", "FitAlgorithm", "FitState", "IterativeEstimator"]

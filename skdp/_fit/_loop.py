@@ -1,25 +1,294 @@
-"""The loop of a fit, in which the fits of all estimators run."""
+"""The loop in which all estimators are fitted: interface to models, warm starts, checkpoints."""
 
 from __future__ import annotations
 
+import copy
+import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
-from typing import Any
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from numbers import Integral
+from typing import Any, ClassVar
 
 import joblib
+import numpy as np
+from sklearn.base import BaseEstimator
 
-from skdp._checks import check_entries
-from skdp._fit._checkpoints import Checkpoints
-from skdp._fit._parameters import check_same_fit, fixed_parameters
-from skdp._fit._procedure import Procedure
-from skdp._fit._state import FitState
+from skdp._checks import check_entries, shorten
+from skdp._executors import call_all
 from skdp._numeric._kernel_cache import listening_for_compilation
-from skdp._sklearn_compat import begin_fit_task, shows_progress
-from skdp.callback._checkpoint import CheckpointContent
-from skdp.callback._part_files import PartFiles
+from skdp._sklearn_compat import begin_fit_task, get_callbacks, shows_progress
+from skdp.callback._checkpoint import Checkpoint, CheckpointContent, PartFiles, held
+from skdp.data._ragged import remove_stale_parts
+from skdp.inference._chain import InterruptGuard
 from skdp.inference._convergence import warn_user
-from skdp.inference._interrupt import InterruptGuard
+
+# The state of a fit: its runs, and the conditions for another fit to continue them.
+
+
+@dataclass
+class FitState:
+    """The runs of a fit, which another fit can continue."""
+
+    runs: list[Any]  # Markov chains, or ascents from different starts
+    root: np.random.SeedSequence  # source of all random streams of the fit
+    parameters: dict[str, Any] = field(default_factory=dict)  # those that the runs depend on
+    digest: str = ""  # hash of the data
+    is_inconsistent: bool = False  # a step was interrupted, so that no fit can continue from there
+
+
+# The interface between a model and the loop of a fit.
+
+
+class FitAlgorithm:
+    """The start, the steps and the end of runs: Markov chains, or ascents from one start each."""
+
+    step_name: str  # such as "sweep"
+    max_steps: int  # of a run
+    steps_in_place: bool = True  # `advance` changes its run, so an error leaves it incomplete
+    keeps_runs: ClassVar[bool] = True  # an interrupted fit leaves its runs to a later fit
+    n_jobs: int | None = None  # number of threads that share the runs
+
+    def start(self) -> FitState:
+        """Return the state before the first step."""
+        raise NotImplementedError
+
+    def plan(self, run: Any) -> Any:
+        """Return the argument `plan` of `advance`, which stays the same during a fit."""
+        raise NotImplementedError
+
+    @staticmethod
+    def advance(run: Any, plan: Any, n_steps: int) -> Any:
+        """Return a run after `n_steps` more steps, or fewer if it ends before."""
+        raise NotImplementedError
+
+    @staticmethod
+    def n_steps(run: Any) -> int:
+        """Return the number of steps that a run has done."""
+        raise NotImplementedError
+
+    @staticmethod
+    def has_result(run: Any) -> bool:
+        """Return whether attributes can be made from an interrupted run."""
+        raise NotImplementedError
+
+    def progress(self, runs: list[Any]) -> str:
+        """Return the end of a line of `verbose` output."""
+        raise NotImplementedError
+
+    def warn_unless_converged(self, estimator: Any, state: FitState) -> None:
+        """Warn if a fit has not converged, and name the parameter to raise."""
+        raise NotImplementedError
+
+    def is_done(self, run: Any) -> bool:
+        """Return whether a run has no steps left."""
+        return self.n_steps(run) >= self.max_steps
+
+    def advance_all(self, runs: list[Any], plans: list[Any], n_steps: int) -> list[Any]:
+        """Return all runs after `n_steps` more steps."""
+        if len(runs) == 1:
+            return [self.advance(runs[0], plans[0], n_steps)]
+        tasks = [
+            partial(self.advance, run, plan, n_steps) for run, plan in zip(runs, plans, strict=True)
+        ]
+        return call_all(tasks, self.n_jobs)
+
+    def running(self, state: FitState) -> AbstractContextManager[None]:
+        """Return a context for all steps of a fit."""
+        return nullcontext()
+
+    def showing(self, state: FitState, *, final: bool = False) -> FitState:
+        """Return runs from which attributes can be made; with `final` they end here."""
+        return state
+
+    def may_show(self, estimator: Any, state: FitState) -> bool:
+        """Return whether attributes can be made from an interrupted fit."""
+        return all(map(self.has_result, state.runs))
+
+    # Runs without their data
+
+    def attach(self, run: Any) -> None:
+        """Attach the data to a run."""
+
+    @staticmethod
+    def detach(run: Any) -> None:
+        """Drop the data of a run."""
+
+    @staticmethod
+    def detached(run: Any) -> Any:
+        """Return a copy of a run without its data, to be written at once."""
+        return run
+
+    # Parts of the state that are outside this process
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether partitions of the data hold parts of the runs."""
+        return False
+
+    def write_parts(self, files: PartFiles, state: FitState) -> str | None:
+        """Write the parts that partitions hold; return the name of their folder, if any."""
+        return None
+
+    def read_parts(self, files: PartFiles, name: str | None) -> None:
+        """Load the parts that `write_parts` has written into the partitions."""
+
+
+# Warm starts: the parameters and the data have to be those of the last fit.
+
+
+def is_equal(value: Any, other: Any) -> bool:
+    """Return whether two values of a parameter are the same."""
+    if isinstance(value, BaseEstimator):
+        if type(other) is not type(value):
+            return False
+        mine, others = (part.get_params(deep=False) for part in (value, other))
+        return all(is_equal(mine[name], others[name]) for name in mine)
+    if isinstance(value, dict) and isinstance(other, dict) and list(value) != list(other):
+        return False  # the order of names may matter
+    with suppress(ValueError):  # lists of arrays of different lengths cannot become arrays
+        if np.array_equal(np.asarray(value), np.asarray(other)):
+            return True
+    return joblib.hash(value) == joblib.hash(other)  # objects without their own equality
+
+
+def fixed_parameters(estimator: Any) -> dict[str, Any]:
+    """Return copies of the parameters that must not change before a warm start."""
+    return {
+        name: copy.deepcopy(value)
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in estimator._free_in_warm_start
+    }
+
+
+def check_same_fit(estimator: Any, state: FitState, data: Any) -> None:
+    """Raise ValueError unless a warm start has the parameters and the data of the last fit."""
+    for name, value in fixed_parameters(estimator).items():
+        before = state.parameters[name]
+        if not is_equal(value, before):
+            raise ValueError(
+                f"With warm_start=True, fit continues where the last fit stopped, which had "
+                f"{name}={shorten(before)}; got {name}={shorten(value)}. Use warm_start=False to "
+                "start over."
+            )
+    if state.digest != joblib.hash(data):
+        raise ValueError(
+            "With warm_start=True, fit continues where the last fit stopped and needs the same X "
+            "and y; got others. Use warm_start=False to start over."
+        )
+
+
+# The checkpoints of a fit: when they are written, and how a fit continues from one.
+
+
+_CURE = "Delete the file to start over, or give another path."
+
+
+def list_checkpoints(estimator: Any) -> list[Checkpoint]:
+    """Return the checkpoints among the callbacks of an estimator."""
+    return [each for each in get_callbacks(estimator) if isinstance(each, Checkpoint)]
+
+
+class Checkpoints:
+    """All checkpoints of a fit."""
+
+    def __init__(self, estimator: Any):
+        self._estimator = estimator
+        self._all = list_checkpoints(estimator)
+
+    def __iter__(self) -> Iterator[Checkpoint]:
+        return iter(self._all)
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    @contextmanager
+    def holding_paths(self) -> Iterator[None]:
+        """Return a context in which no other fit can use the paths of the checkpoints."""
+        with ExitStack() as stack:
+            paths = {os.path.realpath(each.path): each.path for each in self}
+            for path in paths.values():
+                stack.enter_context(held(path))
+                remove_stale_parts(path)
+            yield
+
+    def write_first(self, procedure: FitAlgorithm) -> None:
+        """Write the state before the first step, in case a worker is lost with its parts of it."""
+        if not procedure.is_distributed:
+            return
+        for each in self:
+            if each.path.exists():
+                continue
+            try:
+                each._write(self._estimator)
+            except OSError as error:  # later checkpoints would fail, too
+                raise OSError(
+                    f"The checkpoint {each.path} could not be written: {error}. A fit to "
+                    "partitions needs a folder that this process and all workers can write to."
+                ) from error
+
+    def save(self) -> None:
+        """Write the state of the fit."""
+        for each in self:
+            each._save(self._estimator)
+
+    def content(
+        self, procedure: FitAlgorithm, state: FitState, files: PartFiles
+    ) -> CheckpointContent:
+        """Return the content of a file: the settings and the runs without their data."""
+        settings = copy.deepcopy(self._settings())
+        runs = [procedure.detached(run) for run in state.runs]
+        parts = procedure.write_parts(files, state)
+        return CheckpointContent(settings, replace(state, runs=runs), parts)
+
+    def restore(self, procedure: FitAlgorithm, data: Any) -> FitState | None:
+        """Return the state in a checkpoint, None if there is no file, or raise if it differs."""
+        for each in self:
+            content = each._load(self._estimator)
+            if content is not None:
+                self._check(each, content, procedure, data)
+                procedure.read_parts(PartFiles(each.path), content.parts)
+                state: FitState = content.state
+                return state
+        return None
+
+    def _check(
+        self, checkpoint: Checkpoint, content: CheckpointContent, procedure: FitAlgorithm, data: Any
+    ) -> None:
+        for name, value in self._settings().items():
+            before = content.settings[name]
+            if not is_equal(value, before):
+                raise ValueError(
+                    f"The checkpoint {checkpoint.path} is of a fit with {name}={shorten(before)}; "
+                    f"got {name}={shorten(value)}. {_CURE}"
+                )
+        if content.state.digest != joblib.hash(data):
+            raise ValueError(
+                f"The checkpoint {checkpoint.path} is of a fit to another X or y. {_CURE}"
+            )
+        n_steps = max(map(procedure.n_steps, content.state.runs))
+        if n_steps > procedure.max_steps:
+            raise ValueError(
+                f"The checkpoint {checkpoint.path} is of a fit that has done {n_steps} "
+                f"{procedure.step_name}s; got max_iter={self._estimator.max_iter}. {_CURE}"
+            )
+
+    def _settings(self) -> dict[str, Any]:
+        """Return the parameters that the result of a fit depends on."""
+        estimator = self._estimator
+        settings = {
+            name: value
+            for name, value in estimator.get_params(deep=False).items()
+            if name not in estimator._free_in_checkpoints
+        }
+        seed = estimator.random_state
+        if not (seed is None or isinstance(seed, Integral)):  # it has moved on since
+            settings["random_state"] = f"a {type(seed).__name__}"
+        return settings
+
+
+# The loop.
 
 _ROUNDS = 50
 """The number of times that several runs pause together in a fit, for reports and interrupts."""
@@ -27,10 +296,10 @@ _ROUNDS = 50
 
 class FitLoop:
     """A fit from X to attributes: warm start, steps, interrupts, checkpoints, progress.
-    All attributes are set at once at the end. However it ends, runs are complete or marked as torn.
+    All attributes are set at once at the end; `is_inconsistent` tells of runs left incomplete.
     """
 
-    procedure: Procedure
+    procedure: FitAlgorithm
     state: FitState
 
     def __init__(self, estimator: Any):
@@ -51,7 +320,9 @@ class FitLoop:
             check_entries(y)
             self.procedure = estimator._make_procedure(self._data)
             self.state = self._begin()
-            self._keep(FitState([], self.state.root, is_torn=True))  # pessimistic until success
+            self._keep(
+                FitState([], self.state.root, is_inconsistent=True)
+            )  # pessimistic until success
             if self.checkpoints:
                 self._sign()
                 self.checkpoints.write_first(self.procedure)
@@ -79,7 +350,7 @@ class FitLoop:
         last = vars(self.estimator).get("_saved") if self.estimator.warm_start else None
         if last is None:
             return self.procedure.start()
-        if last.is_torn:
+        if last.is_inconsistent:
             warn_user(
                 f"The last fit stopped in the middle of a {self.procedure.step_name}, by an error "
                 "or a second interrupt: it cannot continue. This fit starts over.",
@@ -109,9 +380,9 @@ class FitLoop:
             name = procedure.step_name if step == 1 else f"{step} {procedure.step_name}s"
             subtask = task.subcontext(task_name=name)
             subtask.call_on_fit_task_begin(**told)
-            state.is_torn = procedure.steps_in_place
+            state.is_inconsistent = procedure.steps_in_place
             runs[:] = procedure.advance_all(runs, plans, step)
-            state.is_torn = False
+            state.is_inconsistent = False
             is_done = all(map(procedure.is_done, runs))
             if verbose:
                 self._report(step, verbose, is_done=is_done)
@@ -156,7 +427,7 @@ class FitLoop:
 
     def _stop(self, *, is_interrupt: bool) -> None:
         """Save a fit that has been stopped, and show the result so far after an interrupt."""
-        if self.state.is_torn:
+        if self.state.is_inconsistent:
             return
         self.checkpoints.save()  # before the shown results are used up
         if is_interrupt and self.procedure.may_show(self.estimator, self.state):

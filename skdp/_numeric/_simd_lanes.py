@@ -8,7 +8,7 @@ contiguous, of float64 or float32; positions and strides count rows. Blocks of t
 registers, where LLVM would not keep them on its own.
 
 A single problem, if its matrices are large enough, has its columns side by side instead:
-`flat_block` and `dot_block`, in flat arrays, and `row_block` of `_simd_rows`.
+`flat_block` and `dot_block`, in flat arrays, and `row_block` of `_simd`.
 """
 
 # mypy: ignore-errors
@@ -40,7 +40,7 @@ class BlockSizes(NamedTuple):
     count_vectors: int  # largest number of vectors of such a row
     dot_rows: tuple[int, ...]  # rows of a matrix that `dot_block` multiplies at a time
     row_vectors: tuple[int, ...]  # vectors in a row of a result of `row_block` with one row
-    rows_vectors: tuple[int, ...]  # the same with `_simd_rows.TOGETHER` rows
+    rows_vectors: tuple[int, ...]  # the same with `_simd.TOGETHER` rows
 
     @classmethod
     def of(cls, n_vectors: int) -> BlockSizes:
@@ -63,7 +63,7 @@ int32, int64 = ir.IntType(32), ir.IntType(64)
 
 
 class Code:
-    """Building blocks for the code of all intrinsics in this module."""
+    """Building blocks for the code of all intrinsics that `make_intrinsic` makes."""
 
     def __init__(self, context, builder, signature, arguments, dtype):
         self.context, self.builder = context, builder

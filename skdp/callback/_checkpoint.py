@@ -2,19 +2,141 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import os
+import pickle
+import re
+import shutil
 import time
+from collections.abc import Iterator
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, BinaryIO, NamedTuple, TypeVar
+from uuid import uuid4
 
 import sklearn
 
 import skdp
 from skdp._sklearn_compat import has_callbacks
-from skdp.callback._part_files import PartFiles
-from skdp.callback._pickles import check_unchanged, unpickle, write_checked
+from skdp.data._ragged import replace_file
 from skdp.inference._convergence import warn_user
+
+# Files for the parts of a fit that partitions hold, next to the checkpoint that names them.
+
+
+_GENERATION = re.compile(r"step-\d{8,}-[0-9a-f]{8}")
+
+
+def part_header(path: Path) -> bytes:
+    """Return the header of a partition's file, which identifies the step that it belongs to."""
+    return f"skdp partition {path.parent.name}/{path.name}\n".encode()
+
+
+class PartFiles:
+    """The folders of a checkpoint, each with the files of all partitions at a step.
+    The checkpoint names a folder that is complete; others are removed only after it is written.
+    """
+
+    def __init__(self, path: Path):
+        self._folder = path.absolute().with_name(f"{path.name}.parts")
+
+    def make(self, n_steps: int) -> Path:
+        """Return a new folder for the parts that partitions hold after `n_steps` steps."""
+        folder = self._folder / f"step-{n_steps:08d}-{uuid4().hex[:8]}"
+        folder.mkdir(parents=True)
+        return folder
+
+    def find(self, name: str) -> Path:
+        """Return the path of the folder with a name."""
+        return self._folder / name
+
+    def keep(self, name: str | None) -> None:
+        """Remove all folders except `name`."""
+        if not self._folder.is_dir():
+            return
+        for folder in self._folder.iterdir():
+            if folder.name != name and _GENERATION.fullmatch(folder.name):
+                shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):  # it is not empty
+            self._folder.rmdir()
+
+
+# Pickles with a hash of their content, by which changes of a file are detected.
+
+
+_CHUNK = 2**20
+
+Content = TypeVar("Content")
+
+
+class _HashingWriter:
+    """A file for writing, with the hash of all bytes written."""
+
+    def __init__(self, file: IO[bytes]):
+        self._file = file
+        self.hash = hashlib.sha256()
+
+    def write(self, data: Any) -> int:
+        """Write bytes and add them to the hash."""
+        self.hash.update(data)
+        return self._file.write(data)
+
+
+def write_checked(path: Path, content: Any, header: bytes) -> int:
+    """Write a header, the pickle of `content` and a hash of both; return the size of the file."""
+    with replace_file(path, is_durable=True) as file:
+        writer = _HashingWriter(file)
+        writer.write(header)
+        pickle.dump(content, writer, protocol=5)
+        file.write(writer.hash.digest())
+        return file.tell()
+
+
+def read_checked(path: Path, header: bytes) -> list[Any]:
+    """Return the list written with this header, or raise ValueError if the file has changed."""
+    with open(path, "rb") as file:
+        check_unchanged(file, path)
+        if file.read(len(header)) != header:
+            raise ValueError(_damaged(path))
+        return unpickle(file, path, list)
+
+
+def check_unchanged(file: BinaryIO, path: Path) -> None:
+    """Raise ValueError unless a file ends with the hash of all bytes before; rewind the file.
+    Call this before `unpickle`, because a changed pickle can crash the process.
+    """
+    found = hashlib.sha256()
+    n_left = file.seek(0, os.SEEK_END) - found.digest_size
+    file.seek(0)
+    while n_left > 0:
+        chunk = file.read(min(n_left, _CHUNK))
+        found.update(chunk)
+        n_left -= len(chunk)
+    if n_left < 0 or file.read() != found.digest():
+        raise ValueError(_damaged(path))
+    file.seek(0)
+
+
+def unpickle(file: BinaryIO, path: Path, kind: type[Content]) -> Content:
+    """Return the object of class `kind` that is pickled at the current position of a file."""
+    try:
+        content = pickle.load(file)
+    except Exception as error:
+        raise ValueError(_damaged(path)) from error
+    if not isinstance(content, kind):
+        raise ValueError(_damaged(path))
+    return content
+
+
+def _damaged(path: Path) -> str:
+    return (
+        f"The file {path} of a checkpoint is damaged: it differs from what was written. Delete the "
+        "checkpoint to start over, or give another path."
+    )
+
+
+# The callback, and the content of its files.
 
 _MAGIC = "skdp checkpoint "
 _FORMAT = f"{_MAGIC}2 "
@@ -257,3 +379,88 @@ class Checkpoint:
                 f"The checkpoint {self.path} is of a fit of {name}, not of "
                 f"{type(estimator).__name__}."
             )
+
+
+# Locks of the operating system, which give the path of a checkpoint to one fit at a time.
+
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment,unused-ignore]  # a module on other systems
+    import msvcrt
+
+_held: dict[str, object] = {}
+"""The real paths that fits of this process hold. System locks belong to a process, so they do not
+distinguish its threads."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_held.clear)
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Return a context in which no other fit writes checkpoints to `path`, or raise ValueError."""
+    key, mine, pid = os.path.normcase(os.path.realpath(path)), object(), os.getpid()
+    if _held.setdefault(key, mine) is not mine:
+        raise ValueError(_in_use(path, "of this process"))
+    # The system's lock ends with the process, however that ends.
+    lock_file = path.with_name(f"{path.name}.skdp-lock")
+    try:
+        descriptor = _open_locked(path, lock_file)
+        try:
+            yield
+        finally:
+            if descriptor is not None and os.getpid() == pid:  # not in a process forked meanwhile
+                _release(descriptor, lock_file)
+    finally:
+        _held.pop(key, None)
+
+
+def _open_locked(path: Path, lock_file: Path) -> int | None:
+    """Return the descriptor of a locked file, None if files cannot be locked."""
+    while True:
+        try:
+            descriptor = os.open(lock_file, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:  # the folder is not writable, which the first checkpoint will report
+            return None
+        try:
+            _lock(descriptor)
+        except (BlockingIOError, PermissionError):
+            os.close(descriptor)
+            raise ValueError(_in_use(path, "of another process")) from None
+        except OSError:
+            _release(descriptor, lock_file)
+            return None
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.fstat(descriptor), os.stat(lock_file)):
+                return descriptor
+        os.close(descriptor)  # its owner has removed the file meanwhile
+
+
+def _lock(descriptor: int) -> None:
+    """Lock a file, or raise OSError at once."""
+    if fcntl is not None:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    else:
+        lock = msvcrt.LK_NBLCK  # type: ignore[attr-defined,unused-ignore]  # Windows only
+        msvcrt.locking(descriptor, lock, 1)  # type: ignore[attr-defined,unused-ignore]  # the same
+
+
+def _release(descriptor: int, lock_file: Path) -> None:
+    """Remove the file of a lock and close it."""
+    if fcntl is not None:  # remove it while locked: another fit may lock its own right after
+        with contextlib.suppress(OSError):
+            lock_file.unlink()
+        os.close(descriptor)
+    else:  # open files cannot be removed
+        os.close(descriptor)
+        with contextlib.suppress(OSError):
+            lock_file.unlink()
+
+
+def _in_use(path: Path, whose: str) -> str:
+    return (
+        f"The checkpoint {path} is in use by another fit {whose}. Give each fit a path of its own, "
+        "or wait until that fit ends."
+    )

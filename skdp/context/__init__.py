@@ -2,10 +2,9 @@
 
 from skdp.context._collins_backoff_classifier import CollinsBackoffClassifier
 from skdp.context._distance_dependent_crp_classifier import DistanceDependentCRPClassifier
-from skdp.context._events import extract_events
 from skdp.context._hdp_backoff_classifier import HDPBackoffClassifier
 from skdp.context._hdp_backoff_features import HDPBackoffFeatures
-from skdp.context._lexicalized_event_model import LexicalizedEventModel
+from skdp.context._lexicalized_event_model import LexicalizedEventModel, extract_events
 
 __all__ = [
     "CollinsBackoffClassifier",

@@ -11,13 +11,17 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skdp._checks import MAX_INTEGER, as_array, check_memory, shorten
-from skdp._numeric._typing import Floats, Ints, Places
-from skdp.context._backoff._explain import BackoffStep, CountedModel, explain_paths, name_levels
-from skdp.context._backoff._levels import check_levels
-from skdp.context._backoff._tree import ContextTree
-from skdp.context._columns import describe_column, read_columns
-from skdp.context._labels import check_classes, check_labels
-from skdp.data._categories import Column, Values
+from skdp._numeric import Floats, Ints, Places
+from skdp.context._backoff._columns import (
+    ContextTree,
+    check_classes,
+    check_labels,
+    check_levels,
+    describe_column,
+    read_columns,
+)
+from skdp.context._backoff._pool import BackoffStep, CountedModel, explain_paths, name_levels
+from skdp.data._coding import Column, Values
 
 _CELLS_AT_ONCE = 2**24
 """Largest number of probabilities that `predict` keeps in memory."""

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
-from skdp.context._backoff._explain import CountedModel
+from skdp.context._backoff._pool import CountedModel
 from skdp.context._base import BackoffClassifier
-from skdp.processes._interpolated import InterpolatedModel
+from skdp.processes._franchise import InterpolatedModel
 
 
 class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator):

@@ -13,18 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_concentration, check_gamma_prior, check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
+from skdp._numeric import Floats
+from skdp._numeric._arrays import unique_rows
 from skdp._numeric._random import Role, derive_stream
-from skdp._numeric._typing import Floats
-from skdp._numeric._unique_rows import unique_rows
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.context._columns import as_rows, describe_column, find_codes, read_columns
-from skdp.context._distance_dependent._model import (
-    LinkModel,
-    Predictor,
+from skdp.context._backoff._columns import (
+    as_rows,
+    check_labels,
+    describe_column,
+    find_codes,
+    read_columns,
 )
-from skdp.context._distance_dependent._observations import ContextObservations
-from skdp.context._distance_dependent._sampler import LinkSampler
-from skdp.context._distance_dependent._settings import (
+from skdp.context._distance_dependent._sampler import (
+    LinkModel,
+    LinkSampler,
+    Predictor,
     check_decay,
     check_kernel_values,
     check_outcomes,
@@ -34,18 +37,18 @@ from skdp.context._distance_dependent._settings import (
     make_smoother,
 )
 from skdp.context._distance_dependent._similarities import (
+    ContextObservations,
     GivenTable,
     ProductTable,
     Similarity,
     SubsetOverlap,
     SubsetProduct,
 )
-from skdp.context._labels import check_labels
-from skdp.data._categories import Column
+from skdp.data._coding import Column
 from skdp.data._validation import check_rows
 from skdp.inference._convergence import warn_of_drifts
 from skdp.inference._trace import Trace
-from skdp.mixture._partition import representative_partition
+from skdp.mixture._rows._partition import representative_partition
 
 _BLOCK = 2048
 """Number of new contexts per batch in sums by sets of columns."""

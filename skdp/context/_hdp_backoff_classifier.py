@@ -19,26 +19,24 @@ from skdp._checks import (
     shorten,
 )
 from skdp._fit import ChainEstimator, FitState
+from skdp._numeric import Floats, Ints
 from skdp._numeric._random import Role, derive_stream
-from skdp._numeric._typing import Floats, Ints
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.context._backoff._explain import BackoffStep, CountedModel
+from skdp.context._backoff._columns import ContextTree, describe_column, read_columns
 from skdp.context._backoff._pool import (
+    BackoffSampler,
+    BackoffStep,
     ChainPool,
+    CountedModel,
     PoolAverages,
     PoolPredictor,
     PoolSample,
     PoolSampler,
     PoolWeights,
 )
-from skdp.context._backoff._state import BackoffSampler
-from skdp.context._backoff._tree import ContextTree
 from skdp.context._base import BackoffClassifier
-from skdp.context._columns import describe_column, read_columns
-from skdp.data._categories import Column, Values
-from skdp.processes._by_depth import check_by_depth
-from skdp.processes._franchise import FranchisePriors
-from skdp.processes._franchise_sampler import LawAverages, TableSample
+from skdp.data._coding import Column, Values
+from skdp.processes._franchise import FranchisePriors, LawAverages, TableSample, check_by_depth
 
 _FEWEST_MEASUREMENTS = 20
 _MOSTLY_DISTINCT = 0.8

@@ -20,8 +20,8 @@ from skdp._checks import (
     is_list_like,
     shorten,
 )
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
-from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import (
     JOBS,
     EstimatorMixin,
@@ -30,16 +30,19 @@ from skdp._sklearn_compat import (
     StrOptions,
     validate_parameters,
 )
-from skdp.context._backoff._gaps import GapColumn
-from skdp.context._backoff._levels import check_levels
-from skdp.context._backoff._state import BackoffSampler
-from skdp.context._backoff._tree import ContextTree
+from skdp.context._backoff._columns import (
+    ContextTree,
+    GapColumn,
+    check_classes,
+    check_labels,
+    check_levels,
+    describe_column,
+    read_columns,
+)
+from skdp.context._backoff._pool import BackoffSampler
 from skdp.context._base import check_counts
-from skdp.context._columns import describe_column, read_columns
-from skdp.context._labels import check_classes, check_labels
-from skdp.data._categories import Values
-from skdp.processes._franchise import FranchisePriors
-from skdp.processes._franchise_sampler import TableSample
+from skdp.data._coding import Values
+from skdp.processes._franchise import FranchisePriors, TableSample
 
 Chain = tuple[int, ...]
 

@@ -1,9 +1,7 @@
 """Ragged containers of samples, and the checks that make them from user input."""
 
-from skdp.data._concatenate import concatenate
-from skdp.data._partitioned_corpus import PartitionedCorpus
-from skdp.data._partitioned_panel import PartitionedPanel
-from skdp.data._partitioned_sentences import PartitionedSentences
+from skdp.data._partitioned import PartitionedCorpus, PartitionedPanel, PartitionedSentences
+from skdp.data._ragged import concatenate
 from skdp.data._segmented_corpus import SegmentedCorpus
 from skdp.data._sequence_panel import SequencePanel
 from skdp.data._token_sequences import TokenSequences

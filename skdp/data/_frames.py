@@ -1,18 +1,282 @@
-"""Sequences from long data frames, which have one row per step."""
+"""Reading of data frames: their index of times, columns, missing values, sequences, and texts."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import re
+import unicodedata
+import warnings
+from collections.abc import Hashable, Iterable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import shorten
-from skdp.data._columns import columns_of, is_frame, labels_of, names_of, to_numbers
+from skdp._checks import check_unmasked, shorten
 from skdp.data._ragged import Offsets, offsets
-from skdp.data._times import check_sortable
+
+# The index of a data frame as times of steps: its order, its gaps, and its next entries.
+
+
+_WIDE = 1.5
+"""Steps that are longer than this times the usual one have left something out."""
+
+_HOLIDAYS = 3
+"""Working days between two entries, at most, that may be holidays."""
+
+_FEW = 20
+"""In fewer rows, integers may rise in every row by chance."""
+
+_IN_ORDER = re.compile(r"\d{4}-\d\d(-\d\d)?([T ]\d\d.*)?|\d\d:\d\d(:\d\d)?|\d+")
+"""Texts of equal length that the alphabet sorts by time: dates of ISO 8601, clocks, numbers."""
+
+
+def find_fault(index: Any) -> str | None:
+    """Describe the fault of a pandas index of steps as the end of a sentence; None: no fault."""
+    is_time = type(index).__name__ in ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
+    if len(index) < 2 or not (is_time or index.dtype.kind in "iu"):
+        return None
+    if is_time and index.hasnans:
+        row = int(np.argmax(index.isna()))
+        return f"has NaT in row {row}, whose time is unknown: a row is a step after the one above"
+    numbers = np.asarray(index.asi8 if is_time else index.to_numpy(np.int64))
+    back = np.flatnonzero(np.diff(numbers) < 0)
+    if len(back) == len(numbers) - 1:
+        return "descends, with the newest row first: sort it, X.sort_index()"
+    if len(back) and (is_time or index.is_unique):
+        rows = f"row {back[0] + 1} ({index[back[0] + 1]}) is before row {back[0]}"
+        return f"is not in order, {rows}: sort it, X.sort_index()"
+    if not is_time:
+        return None
+    if np.any(np.diff(numbers) == 0):
+        row = int(np.argmax(np.diff(numbers) == 0))
+        return f"has a time twice, {index[row]} in rows {row} and {row + 1}"
+    return _find_gap(index, numbers)
+
+
+def _find_gap(index: Any, numbers: NDArray[np.int64]) -> str | None:
+    """Return which steps are left out of ascending times, if any."""
+    if find_step(index) is not None:
+        return None
+    widths, usual = np.diff(numbers), np.median(np.diff(numbers))
+    is_date = type(index).__name__ == "DatetimeIndex"
+    if is_date and not np.any(index.day_of_week > 4) and np.all(index == index.normalize()):
+        days = index.to_numpy().astype("M8[D]")
+        wide = np.busday_count(days[:-1], days[1:]) > _HOLIDAYS
+    else:
+        wide = widths > _WIDE * usual
+    if not wide.any():
+        return None
+    first = int(np.argmax(wide))
+    return (
+        f"has {int(wide.sum())} step(s) that are longer than the others, the first after "
+        f"{index[first]}; each row counts as one step. Missing steps can be marked as missing "
+        "values, X.asfreq(...)"
+    )
+
+
+def find_fault_of_frames(X: Any) -> str | None:
+    """Return a sentence about the first data frame of X, or in X, whose index has a fault."""
+    frames = X if isinstance(X, list | tuple) else [X]
+    for i, frame in enumerate(frames):
+        if hasattr(frame, "iloc") and hasattr(frame, "columns"):
+            fault = find_fault(frame.index)
+            if fault is not None:
+                return f"The index of {'X' if frames is not X else f'X[{i}]'} {fault}."
+    return None
+
+
+def find_step(index: Any) -> Any:
+    """Return the constant step of an index: an offset of pandas, a number, or None."""
+    import pandas as pd
+
+    if isinstance(index, pd.PeriodIndex):
+        steps = np.diff(index.asi8)
+        step = int(steps[0]) if len(steps) else 1
+        return step * index.freq.base if step != 0 and np.all(steps == step) else None
+    if isinstance(index, pd.DatetimeIndex | pd.TimedeltaIndex):
+        if index.freq is not None or len(index) < 3 or index.hasnans:
+            return index.freq
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pandas will return offsets in place of texts
+            return pd.infer_freq(index)
+    if index.dtype.kind in "iu":
+        steps = np.diff(index.to_numpy().astype(np.int64))
+        step = int(steps[0]) if len(steps) else 1
+        return step if step != 0 and np.all(steps == step) else None
+    return None
+
+
+def continue_index(index: Any, n_steps: int) -> Any:
+    """Return the next entries of a pandas index, or 1, 2, ... if it has no regular steps."""
+    import pandas as pd
+
+    step, last = find_step(index), index[-1]
+    if step is None:
+        return pd.RangeIndex(1, n_steps + 1, name="step")
+    if isinstance(index, pd.PeriodIndex):
+        entries = [last + (i + 1) * step for i in range(n_steps)]
+        return pd.PeriodIndex(entries, freq=index.freq, name=index.name)
+    if isinstance(index, pd.DatetimeIndex):
+        return pd.date_range(last, periods=n_steps + 1, freq=step, name=index.name)[1:]
+    if isinstance(index, pd.TimedeltaIndex):
+        return pd.timedelta_range(last, periods=n_steps + 1, freq=step, name=index.name)[1:]
+    last = int(last)
+    return pd.RangeIndex(last + step, last + step * (n_steps + 1), step, name=index.name)
+
+
+def check_sortable(column: Any, name: Any) -> None:
+    """Raise ValueError if sorting a column of times would sort it by the alphabet, not by time."""
+    if type(column.dtype).__name__ == "CategoricalDtype":
+        if not column.dtype.ordered:
+            raise ValueError(
+                f"time: column {name!r} holds categories without an order: convert it to dates "
+                "(pandas.to_datetime) or numbers, or give its categories an order."
+            )
+        return
+    if column.dtype.kind not in "OTU":
+        return
+    texts = [value for value in column.to_numpy() if isinstance(value, str)]
+    is_sorted_by_time = len({*map(len, texts)}) <= 1 and all(map(_IN_ORDER.fullmatch, texts))
+    if not is_sorted_by_time:
+        raise ValueError(
+            f"time: column {name!r} holds text, which the alphabet would sort, such as "
+            f"{texts[0]!r}: convert it to dates (pandas.to_datetime) or numbers first."
+        )
+
+
+def find_counter(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> int | None:
+    """Return a column that only numbers rows (row number, identifier or time), or None."""
+    n_rows, n_columns = values.shape
+    if n_columns < 2 or n_rows < _FEW:
+        return None
+    steps = np.diff(values, axis=0)
+    steps[ptr[1:-1] - 1] = np.nan  # from one sequence to the next
+    for d in range(n_columns):
+        column = values[:, d]
+        if not np.isfinite(column).all() or np.any(column != np.floor(column)):
+            continue
+        inner = steps[~np.isnan(steps[:, d]), d]
+        is_monotone = len(inner) >= _FEW and (np.all(inner > 0) or np.all(inner < 0))
+        is_range = column.max() - column.min() == n_rows - 1 and len(np.unique(column)) == n_rows
+        if is_monotone or is_range:
+            return d
+    return None
+
+
+# Columns and missing values of pandas and polars data frames and Arrow tables.
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether X is a pandas or polars data frame, or an Arrow table."""
+    kinds = ("iloc", "__dataframe__", "__arrow_c_stream__")
+    is_table = len(getattr(X, "shape", ())) == 2 and (
+        hasattr(X, "columns") or hasattr(X, "column_names")
+    )
+    return is_table and any(hasattr(X, kind) for kind in kinds)
+
+
+def columns_of(frame: Any) -> list[NDArray[Any]]:
+    """Return the columns of a data frame, each as an (n,) array of its own type."""
+    if hasattr(frame, "iloc"):  # pandas, in which names may occur twice
+        return [frame.iloc[:, j].to_numpy() for j in range(frame.shape[1])]
+    return [_as_column(frame[name]) for name in names_of(frame)]
+
+
+def labels_of(table: Any) -> list[list[Any] | None]:
+    """Return for each column the categories of its type, [] if not listed; None: another type."""
+    if hasattr(table, "iloc"):
+        kinds = list(table.dtypes) if table.ndim == 2 else [table.dtype]
+    elif hasattr(table, "set_column"):
+        kinds = list(table.schema.types)
+    else:
+        kinds = list(getattr(table, "dtypes", []))
+    return [_labels_of_type(kind) for kind in kinds]
+
+
+def _labels_of_type(kind: Any) -> list[Any] | None:
+    own = type(kind).__name__
+    if own == "CategoricalDtype" or (own == "Enum" and not isinstance(kind, type)):
+        return list(kind.categories)
+    kind = getattr(kind, "pyarrow_dtype", kind)
+    return [] if str(kind) == "Categorical" or hasattr(kind, "index_type") else None
+
+
+def names_of(frame: Any) -> list[Any]:
+    """Return the names of the columns of a data frame."""
+    return list(getattr(frame, "column_names", frame.columns))
+
+
+def _as_column(series: Any) -> NDArray[Any]:
+    """Return a polars or Arrow column; structured values and very long integers become objects."""
+    if hasattr(getattr(series, "type", None), "index_type") and series.null_count:
+        # An Arrow dictionary, in which numpy takes a null for the last category.
+        return as_objects(series.to_pylist())
+    try:
+        column = np.asarray(series)
+        if column.ndim == 1:
+            return column
+    except Exception:  # types that numpy lacks, for which each library raises its own errors
+        pass
+    return as_objects(series.to_list() if hasattr(series, "to_list") else series.to_pylist())
+
+
+def as_objects(values: Iterable[Any]) -> NDArray[Any]:
+    """Return values, which may be tuples, as the elements of an array of objects."""
+    listed = list(values)
+    array = np.empty(len(listed), dtype=object)
+    for i, value in enumerate(listed):
+        array[i] = value
+    return array
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value, or a part of a tuple, is None or unequal to itself (NaN, NaT, NA)."""
+    if isinstance(value, tuple):
+        return any(map(is_missing, value))
+    if value is None or getattr(value, "ndim", 0) > 0:
+        return value is None
+    try:
+        return not bool(value == value)
+    except TypeError:  # pandas' NA has no truth value
+        return True
+
+
+def to_numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """Return objects as numbers, NaN if a value is missing; other and masked values raise."""
+    numbers = np.empty(values.shape)
+    flat = numbers.reshape(-1)
+    for place, value in enumerate(values.flat):
+        flat[place] = _to_number(value, name)
+    return numbers
+
+
+def complex_error(name: str, kind: Any) -> ValueError:
+    """Return the exception for complex numbers of a type; conversion would drop a part of them."""
+    return ValueError(f"Complex data not supported: {name} must hold real numbers, got {kind}.")
+
+
+def _to_number(value: Any, name: str) -> float:
+    check_unmasked(value, name)
+    if isinstance(value, complex | np.complexfloating):
+        raise complex_error(name, type(value).__name__)
+    if is_missing(value):
+        return np.nan
+    got = f"got {shorten(value)} ({type(value).__name__})"
+    try:
+        if not isinstance(value, np.datetime64 | np.timedelta64) and getattr(value, "ndim", 0) == 0:
+            return float(value)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name} must hold numbers in double precision, {got}.") from None
+    except TypeError:
+        pass
+    raise TypeError(
+        f"{name} must hold numbers: an argument must be a string or a number, {got}."
+    ) from None
+
+
+# Sequences from long data frames, which have one row per step.
 
 
 def read_frame(
@@ -177,3 +441,54 @@ def _order(frame: Any, keys: list[Any], time: Any, numbers: NDArray[Any]) -> NDA
             f"time: the sequence with {key} has two rows with {time}={frame[time].iloc[row]!s}."
         )
     return order
+
+
+# Texts without invisible characters, in one form if they look the same.
+
+
+_JOINERS = "\u200c\u200d"
+"""Parts of words in Persian and Malayalam, between letters or after a mark."""
+
+_JOINER = re.compile(f"(.?)[{_JOINERS}]+(?=(.?))", re.DOTALL)
+
+_VISIBLE = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
+"""Format characters that are drawn, around or above numbers."""
+
+_RANGES = (range(0x80, 0x10000), range(0x11000, 0x1E000), range(0xE0000, 0xE0080))
+"""Ranges that contain all format characters of Unicode."""
+
+_LINE_END = re.compile("\r\n|[\r\x85\u2028]")
+
+
+@cache
+def _invisible() -> re.Pattern[str]:
+    found = [chr(code) for codes in _RANGES for code in codes]
+    kept = {*_JOINERS, *_VISIBLE}
+    format_characters = [c for c in found if unicodedata.category(c) == "Cf" and c not in kept]
+    return re.compile(f"[{''.join(format_characters)}]")
+
+
+def without_invisible(text: str) -> str:
+    """Return a text without byte order marks, soft hyphens, and other format characters."""
+    if text.isascii():
+        return text
+    text = _invisible().sub("", text)
+    return _JOINER.sub(_keep_if_it_joins, text)
+
+
+def _keep_if_it_joins(found: re.Match[str]) -> str:
+    before, after = (unicodedata.category(c)[0] if c else "" for c in found.groups())
+    joins = before == "M" or (before in "LN" and after in "LMN" and before and after)
+    return found[0] if joins else found[1]
+
+
+def normalize_text(text: str) -> str:
+    """Return a text in Unicode's form C, without invisible characters, with its line ends as LF."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", without_invisible(text)).replace("\u2029", "\n\n")
+    return _LINE_END.sub("\n", text)
+
+
+def normalize_word(word: str) -> str:
+    """Return a word in the form in which equal words are the same text."""
+    return word if word.isascii() else normalize_text(word) or word

@@ -1,20 +1,429 @@
-"""Parse trees of sentences."""
+"""Parse trees of sentences: their brackets, drawings and head rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Self
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple, Self
+from xml.sax.saxutils import escape
+
+import numpy as np
+from numpy.typing import NDArray
 
 from skdp._checks import shorten
-from skdp.data._brackets import (
-    NOT_IN_LABEL,
-    NOT_IN_WORD,
-    Item,
-    escape_brackets,
-    parse_brackets,
-)
-from skdp.data._head_rules import TRACE, category_of
-from skdp.data._tree_svg import draw_svg
+from skdp.data._frames import without_invisible
+
+# Parsing of bracketed text into the flat form of trees.
+#
+# The flat form lists the nodes and words of a tree from left to right, with each node after its
+# descendants: a word is a str, a node its label and its number of children. Loops over it replace
+# recursion, which would fail for deep trees.
+
+
+Item = str | tuple[str, int]
+
+Skip = Callable[[int, int, str], None]
+"""Records a malformed tree: its first line, its last line, and the error."""
+
+_WHITE = " \t\n\r\f\v"
+_BEFORE = _WHITE + "\ufeff"
+_TOKEN = re.compile(rf"[()]|[^(){_WHITE}]+")
+NOT_IN_LABEL = re.compile(rf"[(){_WHITE}]")
+NOT_IN_WORD = re.compile(rf"[{_WHITE}]")
+
+_NAMES = {"(": "-LRB-", ")": "-RRB-", "[": "-LSB-", "]": "-RSB-", "{": "-LCB-", "}": "-RCB-"}
+_OF_TREEBANKS = str.maketrans(_NAMES)
+_NAME = re.compile("-[lr][rsc]b-", re.IGNORECASE)
+
+
+def parse_brackets(
+    lines: Iterable[str], root_label: str = "ROOT", where: str = "", skip: Skip | None = None
+) -> Iterator[list[Item]]:
+    """Yield the trees of bracketed text in flat form; an empty tree is an empty list.
+
+    A malformed tree raises a ValueError, or is left out after a call of `skip`. An outer bracket
+    without a label gets `root_label` unless it holds one tree.
+    """
+    if skip is not None:
+        lines = list(lines)
+        for first, last in _find_never_closed(lines):  # they would swallow the following trees
+            skip(first, last, _NEVER_CLOSED)
+            lines[first - 1 : last] = [""] * (last - first + 1)
+    items: list[Item] = []
+    # For each open bracket: the label ("" if there is none yet), the number of children, the line.
+    labels: list[str] = []
+    counts: list[int] = []
+    opened: list[int] = []
+    fresh = False  # the last token opened a bracket
+    fault = ""  # the error in a tree to leave out
+    stray = 0  # the last line with something outside of brackets
+    hollow = 0  # the line of an empty bracket in the outermost one, which must be alone in it
+
+    def complain(what: str, line: int) -> str:
+        if skip is None:
+            raise ValueError(f"{where}line {line}: {what}.")
+        return fault or what
+
+    number = 0
+    for number, line in enumerate(lines, 1):
+        for token in _TOKEN.findall(line):
+            if token == "(":
+                if fresh and len(labels) > 1:
+                    fault = complain("an inner bracket has no label", number)
+                labels.append("")
+                counts.append(0)
+                opened.append(number)
+                fresh = True
+            elif not labels:
+                if without_invisible(token):
+                    what = "a closing bracket without an opening bracket"
+                    if token != ")":
+                        what = f"{token!r} is outside of brackets"
+                    what = complain(what, number)
+                    if skip is not None and stray < number:
+                        skip(number, number, what)
+                        stray = number
+            elif token != ")":
+                if fresh:
+                    labels[-1] = token
+                    fresh = False
+                else:
+                    items.append(token)
+                    counts[-1] += 1
+            else:
+                label, n_children, start = labels.pop(), counts.pop(), opened.pop()
+                fresh = False
+                if n_children == 0:
+                    if label or labels not in ([], [""]) or (labels and hollow):
+                        fault = complain(f"the bracket ({label}) is empty", number)
+                    hollow = number if labels else 0
+                elif hollow and not labels:
+                    fault = complain("the bracket () is empty", hollow)
+                elif label:
+                    items.append((label, n_children))
+                elif n_children > 1 or isinstance(items[-1], str):
+                    items.append((root_label, n_children))
+                if labels:
+                    counts[-1] += n_children > 0
+                    continue
+                if skip is not None and fault:
+                    skip(start, number, fault)
+                else:
+                    yield items
+                items, fault, hollow = [], "", 0
+    if opened and skip is None:
+        raise ValueError(f"{where}line {opened[-1]}: {_NEVER_CLOSED}.")
+    if opened and skip is not None:
+        skip(opened[0], number, _NEVER_CLOSED)
+
+
+_NEVER_CLOSED = "a bracket is never closed"
+
+
+def _find_never_closed(lines: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last lines of trees with a bracket that is never closed."""
+    rests = [line.lstrip(_BEFORE) for line in lines]
+    indents = [
+        len(line) - len(rest) if rest.startswith("(") else -1
+        for line, rest in zip(lines, rests, strict=True)
+    ]
+    rises = (rest.count("(") - rest.count(")") for rest in rests)
+    depths = list(accumulate(rises, initial=0))
+    lowest = list(accumulate(reversed(depths[1:]), min))[::-1]  # after this line or any later one
+    begin = 0
+    while begin < len(lines):
+        end = begin + 1
+        if indents[begin] >= 0 and lowest[begin] > depths[begin]:
+            # The tree ends before the next bracket that begins a line and is indented no further.
+            while end < len(lines) and not 0 <= indents[end] <= indents[begin]:
+                end += 1
+            yield begin + 1, end
+        begin = end
+
+
+def escape_brackets(word: str) -> str:
+    """Return a word with round brackets replaced by their treebank names."""
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")
+
+
+def as_in_treebanks(word: str) -> str:
+    """Return the canonical spelling of a word: treebank names of brackets, no byte order marks."""
+    if word.isalnum():
+        return word
+    plain = without_invisible(word).translate(_OF_TREEBANKS)
+    return _NAME.sub(lambda name: name[0].upper(), plain)
+
+
+# Layouts: positions of nodes and words.
+
+
+_NARROW, _WIDE = frozenset("fijlrtI.,:;'`|!()[]-"), frozenset("mwMW@%")
+
+
+class TreeLayout(NamedTuple):
+    """Positions of the nodes and words of a tree, in the order of its flat form."""
+
+    texts: list[str]
+    x: NDArray[np.float64]
+    """Position of the center of the text, in the units of the widths, from 0 to `width`."""
+    depth: NDArray[np.int64]
+    """Depth in the tree; 0 for the root."""
+    parent: NDArray[np.int64]
+    """Index of the parent; -1 for the root."""
+    is_word: NDArray[np.bool_]
+    width: float
+
+
+def text_width(text: str) -> float:
+    """Return the approximate width of a text in a wide sans-serif font, in font sizes."""
+    return sum(map(_letter_width, text))
+
+
+def _letter_width(letter: str) -> float:
+    if letter in _NARROW:
+        return 0.42
+    if letter in _WIDE:
+        return 0.98
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.1
+    return 0.75 if letter.isupper() else 0.63
+
+
+def lay_out(items: Sequence[Item], widths: Sequence[float]) -> TreeLayout:
+    """Return a layout with nodes centered above their children; `widths` of texts include gaps."""
+    n_items = len(items)
+    is_word = np.array([isinstance(item, str) for item in items])
+    parent = np.full(n_items, -1)
+    room = np.array(widths, dtype=np.float64)  # width of an item with its descendants
+    middle = room / 2.0  # center of the text, from the left end of the room
+    shift = np.zeros(n_items)  # shift of the room of an item in that of its parent
+    open_items: list[int] = []
+    for i, item in enumerate(items):
+        if not isinstance(item, str):
+            children = open_items[-item[1] :]
+            del open_items[-item[1] :]
+            parent[children] = i
+            ends = np.cumsum(room[children])
+            lefts = ends - room[children]
+            first, last = children[0], children[-1]
+            center = (middle[first] + lefts[-1] + middle[last]) / 2.0
+            # A label that is wider than its descendants sticks out to the left, the right, or both.
+            left = max(0.0, middle[i] - center)
+            right = max(0.0, center + middle[i] - ends[-1])
+            shift[children] = lefts + left
+            middle[i] = left + center
+            room[i] = left + ends[-1] + right
+        open_items.append(i)
+    left_ends, depth = np.zeros(n_items), np.zeros(n_items, dtype=np.int64)
+    for i in range(n_items - 2, -1, -1):  # parents come after their children
+        left_ends[i] = left_ends[parent[i]] + shift[i]
+        depth[i] = depth[parent[i]] + 1
+    texts = [item if isinstance(item, str) else item[0] for item in items]
+    return TreeLayout(texts, left_ends + middle, depth, parent, is_word, float(room[-1]))
+
+
+# Drawings as SVG.
+
+
+_FONT_SIZE = 14.0
+_GAP = 10.0
+_ROW = 42.0
+_LINE_GAP = 5.0
+"""Gap between a line and the texts that it joins."""
+
+
+def draw_svg(items: Sequence[Item]) -> str:
+    """Return the SVG of a tree in flat form: words in italics, lines in the color of the text."""
+    texts = [item if isinstance(item, str) else item[0] for item in items]
+    widths = [_FONT_SIZE * text_width(text) + _GAP for text in texts]
+    layout = lay_out(items, widths)
+    y = [_FONT_SIZE + _ROW * depth for depth in layout.depth.tolist()]
+    x = layout.x.tolist()
+    height = max(y) + 0.5 * _FONT_SIZE
+    lines = "".join(
+        f"M{x[p]:.1f} {y[p] + _LINE_GAP:.1f}L{x[i]:.1f} {y[i] - _FONT_SIZE:.1f}"
+        for i, p in enumerate(layout.parent.tolist())
+        if p >= 0
+    )
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{layout.width:.0f}" '
+        f'height="{height:.0f}" viewBox="0 0 {layout.width:.1f} {height:.1f}" '
+        f'font-family="sans-serif" font-size="{_FONT_SIZE:g}" text-anchor="middle" '
+        'fill="currentColor">',
+        f'<path d="{lines}" stroke="currentColor" stroke-opacity="0.5" fill="none"/>',
+    ]
+    for text, is_word, column, row in zip(layout.texts, layout.is_word.tolist(), x, y, strict=True):
+        style = ' font-style="italic"' if is_word else ""
+        parts.append(f'<text x="{column:.1f}" y="{row:.1f}"{style}>{_escape(text)}</text>')
+    return "".join([*parts, "</svg>"])
+
+
+def _escape(text: str) -> str:
+    """Return text escaped for XML, with unprintable characters replaced."""
+    return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
+
+
+# Head rules, which determine the head child of a node.
+
+
+Rule = tuple[str, Sequence[str | tuple[str, ...]]]
+"""The side on which the search begins, and categories in the order of their priority."""
+
+_NOUNS = ("NN", "NNS", "NNP", "NNPS", "NX")
+_FINITE_VERBS = ("MD", "VBD", "VBZ", "VBP", "VB")
+_WH_PHRASES = ("WHNP", "WHPP", "WHADVP", "WHADJP")
+_NOMINAL: list[Rule] = [
+    ("right", [(*_NOUNS, "POS", "JJR")]),
+    ("left", ["NP"]),
+    ("right", [("$", "ADJP", "PRN"), "CD", ("JJ", "JJS", "RB", "QP")]),
+    ("right", []),
+]
+
+COLLINS_HEAD_RULES: dict[str, Rule | list[Rule]] = {
+    "ADJP": ("left", [("JJ", "VBN", "VBG"), "NNS", "QP", "NN", "$", "ADJP", "JJR", "JJS", "NP"]),
+    "ADVP": ("right", [("RB", "RBR", "RBS"), "FW", "ADVP", "TO", "CD", ("JJ", "JJR"), "IN", "NP"]),
+    "CONJP": ("right", ["CC", "RB", "IN"]),
+    "FRAG": ("right", []),
+    "INTJ": ("left", ["UH"]),
+    "LST": ("right", ["LS"]),
+    "NAC": ("left", [_NOUNS, "NP", "NAC", "EX", "$", "CD", "QP", "PRP", "VBG", "JJ"]),
+    "NP": _NOMINAL,
+    "NX": _NOMINAL,
+    "PP": ("right", [("IN", "TO"), ("VBG", "VBN"), "RP", "FW", "PP"]),
+    "PRN": ("left", []),
+    "PRT": ("right", ["RP"]),
+    "QP": ("left", ["$", "IN", ("NNS", "NN"), "JJ", "RB", "DT", "CD", "QP", ("JJR", "JJS")]),
+    "ROOT": ("left", [("S", "SINV", "SQ", "SBARQ")]),
+    "RRC": ("right", ["VP", "NP", "ADVP", "ADJP", "PP"]),
+    "S": ("left", ["VP", "S", "SINV", "SBAR", "ADJP", "UCP", "NP"]),
+    "SBAR": ("left", [_WH_PHRASES, ("IN", "DT"), "S", "SQ", "SINV", "SBAR", "FRAG"]),
+    "SBARQ": ("left", ["SQ", "S", "SINV", "SBARQ", "FRAG"]),
+    "SINV": ("left", [_FINITE_VERBS, "VP", "S", "SINV", "ADJP", "NP"]),
+    "SQ": ("left", [_FINITE_VERBS, "VP", "SQ"]),
+    "TOP": ("left", [("S", "SINV", "SQ", "SBARQ")]),
+    "UCP": ("right", []),
+    "VP": ("left", [("TO", *_FINITE_VERBS, "VBN", "VBG"), "VP", "ADJP", _NOUNS, "NP"]),
+    "WHADJP": ("left", ["WRB", "JJ", "ADJP"]),
+    "WHADVP": ("right", ["WRB", "WHADVP"]),
+    "WHNP": ("left", [("WDT", "WP", "WP$"), "WHADJP", "WHPP", "WHNP"]),
+    "WHPP": ("right", [("IN", "TO"), "FW"]),
+}
+"""Head rules of the Penn Treebank, like those of Collins (1999): see `head_children`."""
+
+PUNCTUATION = frozenset([",", ":", ".", "``", "''", '"', "-LRB-", "-RRB-", "PUNCT", "PU"])
+"""Punctuation tags of the Penn Treebank, Universal Dependencies and the Chinese Treebank."""
+
+TRACE = "-NONE-"
+_COORDINATORS = frozenset(["CC", "CONJP"])
+_CATEGORY = re.compile("[^-=|]+")
+_DIRECTIONS = ("left", "right")
+
+
+def category_of(label: str) -> str:
+    """Return a label without function tags: NP for NP-SBJ=2; ``-NONE-`` and -LRB- stay whole."""
+    found = _CATEGORY.match(label)
+    return found[0] if found else label
+
+
+class _Pass(NamedTuple):
+    """A search through the children for one set of categories after another."""
+
+    from_left: bool
+    wanted: list[frozenset[str]]
+
+
+class HeadFinder:
+    """Finder of the head among the children of a node, which caches the heads of productions."""
+
+    def __init__(self, rules: Any):
+        self._rules: dict[str, list[_Pass]] = {}
+        self._default = [_Pass(rules != "last", [])]
+        self._has_table = rules not in ("first", "last") if isinstance(rules, str) else True
+        if isinstance(rules, str) and rules == "collins":
+            rules = COLLINS_HEAD_RULES
+        if isinstance(rules, Mapping):
+            self._rules = {_check_label(label): _compile(label, rules[label]) for label in rules}
+        elif not (isinstance(rules, str) and rules in ("first", "last")):
+            raise ValueError(
+                "Head rules must be 'collins', 'first', 'last' or a dict of "
+                f"label: (direction, [labels]), got {shorten(rules)}."
+            )
+        self._known: dict[tuple[str, ...], int] = {}
+
+    def find(self, parent: str, children: list[str]) -> int:
+        """Return the index of the head among children with these labels."""
+        production = (parent, *children)
+        head = self._known.get(production)
+        if head is None:
+            head = self._known[production] = self._search(parent, children)
+        return head
+
+    def _search(self, parent: str, children: list[str]) -> int:
+        categories = [category_of(label) for label in children]
+        places = [
+            i for i, label in enumerate(categories) if label not in PUNCTUATION and label != TRACE
+        ] or list(range(len(children)))
+        head = _run(self._rules.get(category_of(parent), self._default), categories, places)
+        if self._has_table:
+            while head >= 2 and categories[head - 1] in _COORDINATORS:
+                before = [i for i in places if i < head - 1]
+                if not before:
+                    break
+                head = before[-1]
+        return head
+
+
+def _run(passes: list[_Pass], categories: list[str], places: list[int]) -> int:
+    """Return the first place with a wanted category, else where the last search began."""
+    for from_left, wanted in passes:
+        order = places if from_left else places[::-1]
+        for labels in wanted:
+            for i in order:
+                if categories[i] in labels:
+                    return i
+    return order[0]
+
+
+def _compile(label: str, rule: Any) -> list[_Pass]:
+    """Return the searches of a rule, which may be a single search or a list."""
+    is_one = len(rule) == 2 and isinstance(rule[0], str) if isinstance(rule, tuple) else False
+    passes = [rule] if is_one else rule
+    if not isinstance(passes, list) or not passes:
+        raise _wrong(label, rule)
+    found = []
+    for each in passes:
+        if not isinstance(each, tuple) or len(each) != 2 or each[0] not in _DIRECTIONS:
+            raise _wrong(label, rule)
+        groups = [(group,) if isinstance(group, str) else group for group in _listed(each[1])]
+        if not all(
+            isinstance(group, tuple) and all(isinstance(name, str) for name in group)
+            for group in groups
+        ):
+            raise _wrong(label, rule)
+        found.append(_Pass(each[0] == "left", [frozenset(group) for group in groups]))
+    return found
+
+
+def _listed(labels: Any) -> Any:
+    return labels if isinstance(labels, list | tuple) else [None]
+
+
+def _check_label(label: Any) -> str:
+    if not isinstance(label, str):
+        raise ValueError(f"The labels of head rules must be str, got {shorten(label)}.")
+    return label
+
+
+def _wrong(label: str, rule: Any) -> ValueError:
+    return ValueError(
+        f"The head rule of {shorten(label)} must be ('left', [labels]) or ('right', [labels]), or "
+        f"a list of such pairs, got {shorten(rule)}."
+    )
+
+
+# The class of trees.
 
 
 class ParseTree:
@@ -430,7 +839,7 @@ class ParseTree:
         return _build(self._flat(), Tree)
 
     def _flat(self) -> list[Item]:
-        """Return all nodes and words, each node after its descendants (see `_brackets`)."""
+        """Return all nodes and words, each node after its descendants: the flat form."""
         items: list[Item] = []
         stack: list[ParseTree | str] = [self]
         while stack:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from glob import glob, has_magic
 from itertools import pairwise
 from pathlib import Path
@@ -14,12 +15,102 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_count
-from skdp.data._concatenate import concatenate
-from skdp.data._files import Folder, read_shape
-from skdp.data._parts import Partition
-from skdp.data._ragged import Ragged, read_parts
-from skdp.data._ragged_tokens import MAX_TOKENS
-from skdp.data._writing import check_path
+from skdp.data._ragged import (
+    MAX_TOKENS,
+    Folder,
+    Ragged,
+    check_path,
+    concatenate,
+    read_parts,
+    read_shape,
+)
+from skdp.data._segmented_corpus import SegmentedCorpus
+from skdp.data._sequence_panel import SequencePanel
+from skdp.data._token_sequences import TokenSequences
+
+# Partitions, and the base class of data sets.
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A description of a partition, by which any process can open it."""
+
+    kind: type[Ragged]
+    number: int
+    n_features: int
+    source: Any  # Path, container or Delayed; None: the caller of `accept` has the partition
+    n_samples: int | None = None  # None: unknown before the partition is opened
+    is_raw: bool = False  # Dask computes a list of samples, not a container
+
+    @property
+    def where(self) -> str:
+        """Name of the partition in error messages, with its folder."""
+        place = f" ({self.source.name})" if isinstance(self.source, Path) else ""
+        return f"partition {self.number}{place}"
+
+    @property
+    def is_delayed(self) -> bool:
+        """Whether Dask computes the partition."""
+        return not isinstance(self.source, Path | Ragged)
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the source is a container in the memory of this process."""
+        return isinstance(self.source, Ragged)
+
+    def without_source(self) -> Partition:
+        """Return a copy without source, whose method `accept` takes the computed partition."""
+        return replace(self, source=None)
+
+    def open(self) -> Any:
+        """Return the container, mapped to its files if it has any; errors name the partition."""
+        if isinstance(self.source, Path):
+            try:
+                found = self.kind._read(self.source, self.n_features, "r")
+            except (FileNotFoundError, ValueError) as error:
+                self.raise_named(error)
+            return self.accept(found)
+        return self.accept(self._compute() if self.is_delayed else self.source)
+
+    def _compute(self) -> Any:
+        """Return the partition that Dask computes."""
+        try:
+            return self.source.compute()
+        except Exception as error:
+            self.raise_named(error)
+
+    def raise_named(self, error: Exception) -> NoReturn:
+        """Reraise an error with a message that names the partition."""
+        # Built-in errors keep their type. Others, which may need more arguments than a message, get
+        # a note.
+        is_plain = type(error).__module__ == "builtins"
+        if is_plain and not isinstance(error, UnicodeError | ExceptionGroup):
+            raise type(error)(f"{self.where}: {error}") from error
+        error.add_note(f"It was raised in {self.where}.")
+        raise error
+
+    def accept(self, found: Any) -> Any:
+        """Check an opened or computed partition, and return it as a container; errors name it."""
+        samples = f"{self.kind._level_names[0]}s"
+        if self.is_raw:
+            found = list(found)
+        elif not isinstance(found, self.kind):
+            raise TypeError(
+                f"{self.where}: must be a {self.kind.__name__}, got {type(found).__name__}."
+            )
+        if len(found) == 0:
+            raise ValueError(f"{self.where} has no {samples}: leave out partitions without any.")
+        if self.is_raw:
+            try:
+                found = self.kind._of_samples(found, self.n_features)
+            except (ValueError, TypeError) as error:
+                self.raise_named(error)
+        if found.n_features != self.n_features:
+            raise ValueError(
+                f"{self.where} has {found.n_features} features, but n_features is "
+                f"{self.n_features}."
+            )
+        return found
 
 
 class Partitions(Sequence[Any]):
@@ -374,3 +465,163 @@ def _expand(folders: list[Folder]) -> list[Path]:
     if not paths:
         raise ValueError("folders must hold at least one folder, got none.")
     return paths
+
+
+class PartitionedCorpus(Partitioned):
+    """A corpus in partitions, each a `SegmentedCorpus` that is opened by its user.
+
+    Make one by `from_files`, `from_delayed`, `from_bag` or `from_corpus`. Nothing is read before it
+    is needed, and no two partitions need to be in memory at the same time.
+
+    Attributes
+    ----------
+    n_partitions : int
+    partitions : sequence of SegmentedCorpus
+        ``X.partitions[i]`` opens partition i.
+    n_features : int
+        Size of the vocabulary.
+    shape : (int or nan, int)
+        Numbers of documents (nan if unknown) and of words in the vocabulary.
+
+    See Also
+    --------
+    SegmentedCorpus : A corpus in memory.
+
+    Notes
+    -----
+    A partition without documents is an error when it is opened. Errors name the partition, its
+    folder if there is one, and the document.
+
+    Examples
+    --------
+    >>> from skdp.data import PartitionedCorpus, SegmentedCorpus
+    >>> corpus = SegmentedCorpus.from_documents([[[0, 1, 0], [2]], [[3, 3]], [[1]]])
+    >>> X = PartitionedCorpus.from_corpus(corpus, n_partitions=2)
+    >>> X
+    <PartitionedCorpus of 2 partitions, 3 documents, 4 features>
+    >>> X.partitions[1]
+    <SegmentedCorpus of 2 documents, 2 segments, 3 tokens, 4 features>
+    """
+
+    _kind = SegmentedCorpus
+
+    def __init__(self) -> None:
+        raise_without_constructor(type(self))
+
+    @classmethod
+    def from_corpus(cls, corpus: SegmentedCorpus, n_partitions: int) -> Self:
+        """Return a corpus split into runs of whole documents with about equal numbers of tokens.
+
+        Parameters
+        ----------
+        corpus : SegmentedCorpus
+        n_partitions : int
+            At most the number of documents.
+
+        Returns
+        -------
+        PartitionedCorpus
+        """
+        return cls._split(corpus, n_partitions)
+
+
+class PartitionedPanel(Partitioned):
+    """A panel in partitions, each a `SequencePanel` that is opened by its user.
+
+    Make one by `from_files`, `from_delayed`, `from_bag` or `from_panel`. Nothing is read before it
+    is needed. `HDPHMMLT` can be fitted to it, with bit for bit the result of a fit to the whole
+    panel; fitted models of sequences, except `StateDetector`, can predict and score it.
+
+    Attributes
+    ----------
+    n_partitions : int
+    partitions : sequence of SequencePanel
+        ``X.partitions[i]`` opens partition i.
+    n_features : int
+        Number of columns of an observation.
+    shape : (int or nan, int)
+        Numbers of sequences (nan if unknown) and of columns.
+
+    See Also
+    --------
+    SequencePanel : A panel in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.data import PartitionedPanel, SequencePanel
+    >>> panel = SequencePanel.from_sequences([np.zeros((3, 2)), np.ones((1, 2))])
+    >>> PartitionedPanel.from_panel(panel, n_partitions=2)
+    <PartitionedPanel of 2 partitions, 2 sequences, 2 features>
+    """
+
+    _kind = SequencePanel
+
+    def __init__(self) -> None:
+        raise_without_constructor(type(self))
+
+    @classmethod
+    def from_panel(cls, panel: SequencePanel, n_partitions: int) -> Self:
+        """Return a panel split into runs of whole sequences with about equal numbers of rows.
+
+        Parameters
+        ----------
+        panel : SequencePanel
+        n_partitions : int
+            At most the number of sequences.
+
+        Returns
+        -------
+        PartitionedPanel
+        """
+        return cls._split(panel, n_partitions)
+
+
+class PartitionedSentences(Partitioned):
+    """Sentences in partitions, each a `TokenSequences` that is opened by its user.
+
+    Make one by `from_files`, `from_delayed`, `from_bag` or `from_sentences`. Nothing is read before
+    it is needed.
+
+    Attributes
+    ----------
+    n_partitions : int
+    partitions : sequence of TokenSequences
+        ``X.partitions[i]`` opens partition i.
+    n_features : int
+        Size of the vocabulary.
+    shape : (int or nan, int)
+        Numbers of sentences (nan if unknown) and of words in the vocabulary.
+
+    See Also
+    --------
+    TokenSequences : Sentences in memory.
+
+    Examples
+    --------
+    >>> from skdp.data import PartitionedSentences, TokenSequences
+    >>> sentences = TokenSequences.from_sequences([[0, 1, 2], [3, 1], [2]])
+    >>> PartitionedSentences.from_sentences(sentences, n_partitions=2)
+    <PartitionedSentences of 2 partitions, 3 sentences, 4 features>
+    """
+
+    _kind = TokenSequences
+
+    def __init__(self) -> None:
+        raise_without_constructor(type(self))
+
+    @classmethod
+    def from_sentences(cls, sentences: TokenSequences, n_partitions: int) -> Self:
+        """Return sentences split into runs with about equal numbers of words.
+
+        Parameters
+        ----------
+        sentences : TokenSequences
+        n_partitions : int
+            At most the number of sentences.
+
+        Returns
+        -------
+        PartitionedSentences
+        """
+        return cls._split(sentences, n_partitions)

@@ -1,21 +1,195 @@
-"""The base class of containers: samples of unequal size, concatenated in flat arrays.
+"""Base classes of containers, whose samples of unequal size are concatenated, and their files.
 
-So a container pickles, hashes and maps to memory as its arrays do, and samples are selected without
-a loop over their content.
+A container pickles, hashes and maps to memory as its arrays do, and samples are selected without a
+loop over their content.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NoReturn, Self
+import contextlib
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from numbers import Integral
+from pathlib import Path
+from typing import IO, Any, ClassVar, NoReturn, Self, TypeVar
+from uuid import uuid4
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
 
-from skdp._checks import as_array
+from skdp._checks import as_array, is_masked, shorten
 from skdp._numeric._numba import as_readonly
-from skdp.data._files import Folder, read_array, write_arrays
-from skdp.data._writing import check_path
+
+# Atomic writing of files.
+
+
+def check_path(path: Any, name: str) -> Path:
+    """Return a path, or raise a TypeError that names the argument."""
+    # An integer is not a path: Python's ``open`` would write to the file descriptor and close it.
+    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+        raise TypeError(f"{name} must be a str or a path-like object, got {type(path).__name__}.")
+    return Path(path)
+
+
+@contextlib.contextmanager
+def replace_file(
+    path: Path, mode: str = "wb", *, is_durable: bool = False, **options: Any
+) -> Iterator[IO[Any]]:
+    """Open a new file next to `path`, which replaces `path` once everything is written.
+
+    After a failure `path` is unchanged. A link stays a link, to the new file; a pipe or a device is
+    written to directly. `is_durable`: wait until the file and its name are on disk.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        with open(path, mode, **options) as file:
+            yield file
+        return
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.{uuid4().hex[:12]}.part")
+    try:
+        with open(unfinished, mode, **options) as file:
+            yield file
+            if is_durable:
+                file.flush()
+                os.fsync(file.fileno())
+        with contextlib.suppress(OSError):  # there was no file, or its permissions are unknown
+            shutil.copymode(target, unfinished)
+        os.replace(unfinished, target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    if is_durable:
+        _flush_folder(target.parent)
+
+
+def remove_stale_parts(path: Path) -> None:
+    """Remove files that killed processes have left next to `path` in `replace_file`."""
+    target = Path(os.path.realpath(path))
+    name = re.compile(re.escape(target.name) + r"\.(\d+)\.[0-9a-f]{12}\.part")
+    with contextlib.suppress(OSError):  # a folder that cannot be listed
+        for unfinished in target.parent.iterdir():
+            match = name.fullmatch(unfinished.name)
+            if match and not _may_be_alive(int(match[1])):
+                with contextlib.suppress(OSError):
+                    unfinished.unlink()
+
+
+def _may_be_alive(pid: int) -> bool:
+    """Return whether a process with this number may exist and write to a file."""
+    if sys.platform == "win32":  # where os.kill is no query, but open files cannot be removed
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # a process of another user
+        pass
+    return True
+
+
+def _flush_folder(folder: Path) -> None:
+    """Flush a rename to disk, if the system can open folders."""
+    with contextlib.suppress(OSError):  # Windows
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+# Reading and writing of containers as folders of .npy files.
+
+
+Folder = str | os.PathLike[str]
+
+
+def write_arrays(folder: Folder, arrays: dict[str, NDArray[Any] | None]) -> None:
+    """Write arrays into a folder, which is created if needed; None removes a file."""
+    place = check_path(folder, "folder")
+    place.mkdir(parents=True, exist_ok=True)
+    # All arrays are written before the first one replaces an older file: a failure changes nothing.
+    # Files are replaced, not overwritten, because arrays may be mapped to them.
+    with ExitStack() as stack:
+        for name, array in arrays.items():
+            if array is not None:
+                file = stack.enter_context(replace_file(place / f"{name}.npy"))
+                np.save(file, array)
+                file.flush()
+    for name, array in arrays.items():
+        if array is None:
+            (place / f"{name}.npy").unlink(missing_ok=True)
+
+
+def read_array(folder: Folder, name: str, mmap_mode: str | None = None) -> NDArray[Any]:
+    """Return an array in a folder, mapped to its file if `mmap_mode` is not None."""
+    path = _find(folder, name)
+    if mmap_mode is not None and 0 in read_shape(folder, name):
+        mmap_mode = None  # empty arrays cannot be mapped
+    try:
+        if mmap_mode is not None:
+            return npy.open_memmap(path, mmap_mode)
+        with open(path, "rb") as file:
+            return np.asarray(npy.read_array(file, allow_pickle=False))
+    except Exception as error:  # damaged headers raise errors of many types
+        raise _damage(path, error) from None
+
+
+def as_saved(names: Sequence[str] | NDArray[Any] | None) -> NDArray[np.str_] | None:
+    """Return names of columns or words as an array for a file."""
+    if names is None:
+        return None
+    written = np.array(names, dtype=np.str_)
+    if written.tolist() != list(names):
+        raise ValueError("feature_names: a name that ends with NUL cannot be saved.")
+    return written
+
+
+def read_names(folder: Folder, n_names: int, what: str) -> list[str] | None:
+    """Return the names in a folder, None if it has none; `what` says what they name."""
+    if not Path(folder, "feature_names.npy").exists():
+        return None
+    names = read_array(folder, "feature_names")
+    if names.shape != (n_names,) or names.dtype.kind != "U":
+        raise ValueError(
+            f"feature_names.npy must hold {n_names} strings, the names of {what}, got "
+            f"{names.dtype} of shape {names.shape}."
+        )
+    return list(map(str, names.tolist()))
+
+
+def read_shape(folder: Folder, name: str) -> tuple[int, ...]:
+    """Return the shape of an array in a folder, reading only the header of the file."""
+    path = _find(folder, name)
+    with open(path, "rb") as file:
+        try:
+            version = npy.read_magic(file)
+            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            return tuple(read(file)[0])
+        except Exception as error:
+            raise _damage(path, error) from None
+
+
+def _find(folder: Folder, name: str) -> Path:
+    """Return the path of an array's file, or raise if there is none."""
+    path = check_path(folder, "folder") / f"{name}.npy"
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}.")
+    return path
+
+
+def _damage(path: Path, error: Exception) -> Exception:
+    """Return an error that names the file, which errors of the system already do."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return error
+    return ValueError(f"{path} is damaged or holds no numbers: {error}")
+
+
+# Offsets of concatenated parts, and the base class of containers.
 
 Offsets = NDArray[np.int64]
 Selection = slice | NDArray[np.int64]
@@ -308,3 +482,196 @@ class Ragged:
             f"A {type(self).__name__} cannot become an array: its samples differ in size. "
             f"{self._way_out}"
         )
+
+
+# Containers of word ids.
+
+
+MAX_TOKENS = int(np.iinfo(np.int32).max)
+"""Largest number of tokens, and of words in the vocabulary: kernels count both in 32 bits."""
+
+
+class RaggedTokens(Ragged):
+    """Base class of containers of word ids."""
+
+    __slots__ = ()
+
+    _item_name = "token"
+    _values_name = "tokens"
+    _way_out = "Its word counts are X.to_bow(), a sparse matrix."
+
+    @classmethod
+    def _check(
+        cls, tokens: ArrayLike, ptrs: tuple[ArrayLike, ...], n_features: int | None
+    ) -> tuple[NDArray[np.int32], tuple[Offsets, ...], int]:
+        """Return valid arrays for `_set`, without copying arrays of the right type."""
+        ids = as_array(tokens, "tokens")
+        if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+            raise ValueError(
+                f"tokens must be a 1-D array of integers, got {ids.ndim} dimensions and type "
+                f"{ids.dtype}."
+            )
+        checked_ptrs = cls._check_ptrs(ptrs, len(ids))
+        low, high = (int(ids.min()), int(ids.max())) if ids.size else (0, -1)
+        if n_features is None:
+            bound = min(high + 1, MAX_TOKENS)
+        elif (
+            isinstance(n_features, Integral)
+            and not isinstance(n_features, bool)
+            and 0 <= n_features <= MAX_TOKENS
+        ):
+            bound = int(n_features)
+        else:
+            raise ValueError(
+                f"n_features must be an integer from 0 to {MAX_TOKENS}, got {n_features!r}."
+            )
+        if low < 0 or high >= bound:
+            first = int(np.argmax((ids < 0) | (ids >= bound)))
+            raise ValueError(
+                f"{cls._locate(checked_ptrs, first)}: word id {ids[first]} is out of range "
+                f"[0, {bound})."
+            )
+        return np.ascontiguousarray(ids, dtype=np.int32), checked_ptrs, bound
+
+    @classmethod
+    def _join(
+        cls, texts: Sequence[Any], outer: tuple[Offsets, ...]
+    ) -> tuple[NDArray[Any], Offsets]:
+        """Return the concatenated word ids of the innermost parts `texts`, and their offsets."""
+        arrays = []
+        for s, text in enumerate(texts):
+            if is_masked(text):
+                raise ValueError(
+                    f"{cls._locate(outer, s)}: must not be a masked array; remove the masked "
+                    "entries."
+                )
+            try:
+                ids = np.asarray(text)
+            except ValueError:  # its parts differ in length
+                ids = np.empty((0, 0))
+            if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+                raise ValueError(
+                    f"{cls._locate(outer, s)}: must be a sequence of word ids (integers), "
+                    f"got {shorten(text)}."
+                )
+            if ids.dtype == np.uint64 and ids.size:  # joined with int64 they would become floats
+                if ids.max() > MAX_TOKENS:
+                    raise ValueError(
+                        f"{cls._locate(outer, s)}: word id {ids.max()} is larger than {MAX_TOKENS}."
+                    )
+                ids = ids.astype(np.int64)
+            arrays.append(ids)
+        filled = [ids for ids in arrays if ids.size]
+        tokens = np.concatenate(filled) if filled else np.empty(0, dtype=np.int32)
+        return tokens, offsets([len(ids) for ids in arrays])
+
+    @property
+    def tokens(self) -> NDArray[np.int32]:
+        """(n_tokens,) read-only array of word ids in reading order."""
+        return self._values
+
+    def _arrays(self) -> dict[str, NDArray[Any] | None]:
+        return {**super()._arrays(), "n_features": np.array(self.n_features)}
+
+    @classmethod
+    def _read(cls, folder: Folder, n_features: int | None, mmap_mode: str | None) -> Self:
+        if n_features is None:
+            n_features = cls._read_n_features(folder)
+        tokens, *ptrs = cls._read_arrays(folder, mmap_mode)
+        return cls._make(*cls._check(tokens, tuple(ptrs[::-1]), n_features))
+
+    @classmethod
+    def _read_n_features(cls, folder: Folder) -> int:
+        """Return the size of the vocabulary that is saved in a folder."""
+        n_features = read_array(folder, "n_features")
+        if n_features.ndim != 0 or n_features.dtype.kind not in "iu":
+            raise ValueError(f"n_features.npy of {folder} must hold an integer.")
+        return int(n_features)
+
+    def to_bow(self) -> csr_matrix:
+        """Return the number of occurrences of each word in each sample.
+
+        Returns
+        -------
+        (n_samples, n_features) csr_matrix of int64
+            Word counts, with sorted column indices.
+        """
+        ptr = self._ptrs[0]
+        for inner in self._ptrs[1:]:
+            ptr = inner[ptr]
+        ones = np.ones(len(self.tokens), dtype=np.int64)
+        counts = csr_matrix((ones, self.tokens, ptr), shape=self.shape, copy=True)
+        counts.sum_duplicates()
+        return counts
+
+
+# Concatenation of containers.
+
+
+Container = TypeVar("Container", bound=Ragged)
+
+
+def concatenate(containers: Iterable[Container]) -> Container:
+    """Return the samples of several containers in one container.
+
+    Parameters
+    ----------
+    containers : list of SegmentedCorpus, of SequencePanel or of TokenSequences
+        Containers of one kind with the same number of features.
+
+    Returns
+    -------
+    container of the same kind
+        The samples of the first container, then of the second, and so on. If any corpus has parts,
+        a document of a corpus without them is one part.
+
+    Raises
+    ------
+    TypeError
+        If `containers` is not a list of containers of one kind.
+    ValueError
+        If it is empty, or numbers of features differ: columns of observations, or words of the
+        vocabulary. The same word must have the same id in all of them. Also if columns of panels
+        differ in name or order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.data import SequencePanel, concatenate
+    >>> first = SequencePanel.from_sequences([np.zeros((3, 2)), np.ones((1, 2))])
+    >>> second = SequencePanel.from_sequences([np.full((2, 2), 5.0)])
+    >>> concatenate([first, second])
+    <SequencePanel of 3 sequences, 6 observations, 2 features>
+    """
+    what = "containers of one kind, such as SequencePanel"
+    if isinstance(containers, Ragged):
+        raise TypeError(
+            f"containers must be a list of {what}, got a single {type(containers).__name__}."
+        )
+    parts = read_parts(containers, "containers", what)
+    if not parts:
+        raise ValueError("containers must hold at least one container, got none.")
+    first = parts[0]
+    for i, part in enumerate(parts):
+        if not isinstance(part, Ragged) or type(part) is not type(first):
+            raise TypeError(
+                f"containers must be a list of {what}: container {i} is of type "
+                f"{type(part).__name__}, container 0 of type {type(first).__name__}."
+            )
+        if part.n_features != first.n_features:
+            raise ValueError(
+                f"containers must have the same number of features: container {i} has "
+                f"{part.n_features}, but container 0 has {first.n_features}."
+            )
+        if _names(part) != _names(first):
+            raise ValueError(
+                f"containers must have the same names of columns in the same order: container {i} "
+                f"has {shorten(_names(part))}, but container 0 has {shorten(_names(first))}."
+            )
+    return type(first)._join_all(parts)
+
+
+def _names(container: Ragged) -> list[str] | None:
+    """Return the names of the columns of a panel, None if it has none."""
+    names = getattr(container, "feature_names", None)
+    return None if names is None else names.tolist()

@@ -14,17 +14,21 @@ from sklearn.utils.validation import check_array
 
 from skdp._checks import check_integers, check_memory, check_unmasked, shorten
 from skdp._numeric._numba import as_readonly
-from skdp.data._files import Folder, as_saved, read_array, read_names
 from skdp.data._ragged import (
+    MAX_TOKENS,
+    Folder,
     Offsets,
+    RaggedTokens,
     Selection,
+    as_saved,
     check_offsets,
     join_offsets,
     offsets,
+    read_array,
+    read_names,
     read_parts,
     select,
 )
-from skdp.data._ragged_tokens import MAX_TOKENS, RaggedTokens
 
 
 class SegmentedCorpus(RaggedTokens):

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp.data._ragged import read_parts
-from skdp.data._ragged_tokens import RaggedTokens
+from skdp.data._ragged import RaggedTokens, read_parts
 
 
 class TokenSequences(RaggedTokens):

@@ -13,15 +13,19 @@ from sklearn.utils.validation import check_array, validate_data
 
 from skdp._checks import check_unmasked, shorten
 from skdp._numeric._numba import as_readonly
-from skdp.data._columns import is_frame
-from skdp.data._numbers import FILL_IN, LEAVE_OUT, check_finite, check_finite_array, with_numbers
+from skdp.data._frames import is_frame
 from skdp.data._parse_tree import ParseTree
-from skdp.data._partitioned import Partitioned
-from skdp.data._partitioned_sentences import PartitionedSentences
-from skdp.data._ragged import Ragged
-from skdp.data._ragged_tokens import MAX_TOKENS
+from skdp.data._partitioned import Partitioned, PartitionedSentences
+from skdp.data._ragged import MAX_TOKENS, Ragged
 from skdp.data._segmented_corpus import SegmentedCorpus
-from skdp.data._sequence_panel import SequencePanel
+from skdp.data._sequence_panel import (
+    FILL_IN,
+    LEAVE_OUT,
+    SequencePanel,
+    check_finite,
+    check_finite_array,
+    with_numbers,
+)
 from skdp.data._token_sequences import TokenSequences
 
 

@@ -1,12 +1,9 @@
 """Data to try the models on."""
 
-from skdp.datasets._cocktail_party import make_cocktail_party
-from skdp.datasets._feature_images import make_feature_images
-from skdp.datasets._lt_panel import make_lt_panel
+from skdp.datasets._binary_features import make_cocktail_party, make_feature_images
+from skdp.datasets._panels import make_lt_panel, make_sticky_panel
 from skdp.datasets._pcfg_corpus import make_pcfg_corpus
-from skdp.datasets._python_reference import load_python_reference
-from skdp.datasets._segmented_corpus import make_segmented_corpus
-from skdp.datasets._sticky_panel import make_sticky_panel
+from skdp.datasets._segmented_corpus import load_python_reference, make_segmented_corpus
 
 __all__ = [
     "load_python_reference",

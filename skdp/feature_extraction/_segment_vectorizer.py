@@ -16,8 +16,8 @@ from skdp._checks import shorten
 from skdp._sklearn_compat import StrOptions, get_parameter_constraints, validate_parameters
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.data._partitioned import is_bag
-from skdp.feature_extraction._segmenters import SEGMENTERS
 from skdp.feature_extraction._text import (
+    SEGMENTERS,
     TextReader,
     TextVectorizer,
     WordNumbers,

@@ -22,6 +22,7 @@ from skdp.data._partitioned import is_bag
 from skdp.feature_extraction._text import (
     TextReader,
     TextVectorizer,
+    UnknownWords,
     WordNumbers,
     check_known,
     check_raw,
@@ -30,7 +31,6 @@ from skdp.feature_extraction._text import (
     read_bag,
     transform_bag,
 )
-from skdp.feature_extraction._unknown_words import UnknownWords
 
 _READING = (
     *("encoding", "decode_error", "strip_accents", "lowercase", "preprocessor"),

@@ -11,8 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from skdp._executors import choose_executor
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedSentences
-from skdp.grammar._induction._estimator import GrammarEstimator
-from skdp.grammar._induction._predictions import GrammarPredictions
+from skdp.grammar._induction._estimator import GrammarEstimator, GrammarPredictions
 
 
 def _is_sampled(estimator: Any) -> bool:

@@ -19,26 +19,35 @@ from skdp._sklearn_compat import (
     validate_parameters,
     with_callbacks,
 )
-from skdp.data._brackets import as_in_treebanks
-from skdp.grammar._coordinate_ascent import Expectation
-from skdp.grammar._refined_parsing import RefinedParsing
-from skdp.grammar._refinement._ascent import Refinement
-from skdp.grammar._refinement._backoff import make_backoff
-from skdp.grammar._refinement._input import (
+from skdp.data._parse_tree import as_in_treebanks
+from skdp.grammar._chart._ascents import Expectation
+from skdp.grammar._refinement._ascent import (
+    MaximumLikelihoodRefinement,
+    RefinedTables,
+    Refinement,
+    RefinementPriors,
+    VariationalRefinement,
+    count_nodes,
+    expect,
+    expect_best,
+)
+from skdp.grammar._refinement._parser import RefinedParser, RefinedParsing, make_backoff
+from skdp.grammar._refinement._split_merge import (
+    RefinementAscents,
+    SplitMergeSchedule,
+    SubsymbolSplitMerge,
+)
+from skdp.grammar._refinement._treebank import (
+    CoarseRules,
+    Treebank,
+    TreebankLexicon,
     binarize_all,
     check_preterminals,
     check_sentences,
     check_trees,
     check_yields,
+    flatten,
 )
-from skdp.grammar._refinement._lexicon import TreebankLexicon
-from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
-from skdp.grammar._refinement._messages import RefinedTables, count_nodes, expect, expect_best
-from skdp.grammar._refinement._parser import RefinedParser
-from skdp.grammar._refinement._procedure import RefinementAscents
-from skdp.grammar._refinement._split_merge import SplitMergeSchedule, SubsymbolSplitMerge
-from skdp.grammar._refinement._treebank import CoarseRules, Treebank, flatten
-from skdp.grammar._refinement._variational import RefinementPriors, VariationalRefinement
 
 ACTIVE = 1e-6
 """Least expected nodes of active subsymbols, and least weight of their active rules."""

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats
-from skdp._numeric._typing import Floats
+from skdp._numeric import Floats
 from skdp.data import TokenSequences, check_sentences
 from skdp.grammar._chart._engine import expected_counts
-from skdp.grammar._chart._weights import RuleWeights
+from skdp.grammar._chart._paths import RuleWeights
 
 
 class InsideOutsideResult(NamedTuple):

@@ -1,12 +1,104 @@
-"""A Markov chain: a sampler, averages over the kept sweeps, and the chain's progress."""
+"""Markov chains: their schedule and progress, delayed interrupts, and iteration over sweeps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import signal
+import threading
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from copy import copy, deepcopy
-from typing import Any, Protocol
+from itertools import chain
+from types import FrameType, TracebackType
+from typing import Any, Protocol, Self
 
-from skdp.inference._schedule import Schedule
+import numpy as np
+
+# The schedule of a chain: the sweeps that are kept, stored and watched.
+
+
+class SweepSet(Set[int]):
+    """A set of sweeps: an explicit set of a few, and a range of others, which takes no memory."""
+
+    def __init__(self, few: Iterable[int] = (), ahead: range = range(0)):
+        self._few, self._ahead = frozenset(few), ahead
+
+    def __contains__(self, sweep: object) -> bool:
+        """Return whether a sweep is in the set."""
+        return sweep in self._few or sweep in self._ahead
+
+    def __iter__(self) -> Iterator[int]:
+        """Return an iterator over the sweeps, in no particular order."""
+        return chain(self._few, self._ahead)
+
+    def __len__(self) -> int:
+        """Return the number of sweeps."""
+        return len(self._few) + len(self._ahead)
+
+
+def evenly_spaced(items: Sequence[int], n: int) -> list[int]:
+    """Return `n` evenly spaced items, first and last included, or all; if n is 1, the last."""
+    if n == 1:
+        return [items[-1]]
+    positions = np.linspace(0, len(items) - 1, min(n, len(items))).round().astype(int)
+    return [items[position] for position in positions]
+
+
+N_WATCHED = 24
+"""If a chain keeps fewer sweeps, at least this many after its burn-in (or all) are watched."""
+
+
+def watched_sweeps(max_iter: int, burn_in: int) -> list[int]:
+    """Return evenly spaced sweeps after the burn-in: `N_WATCHED` to about twice that, or all."""
+    # Multiples of a power of two remain useful if the chain continues with another burn-in.
+    step = 1 << max(((max_iter - burn_in) // N_WATCHED).bit_length() - 1, 0)
+    return list(range((burn_in // step + 1) * step, max_iter + 1, step))
+
+
+class Schedule:
+    """The plan of a chain: its length and the sweeps that it keeps, stores and watches.
+    For each past sweep to be stored, the nearest one that is already `stored` stands in.
+    """
+
+    def __init__(
+        self,
+        max_iter: int,
+        burn_in: int,
+        thin: int,
+        n_samples: int,
+        kept: Iterable[int] = (),
+        stored: Iterable[int] = (),
+        n_sweeps: int = 0,
+    ):
+        self.max_iter = max_iter
+        behind, grid = sorted(kept), range(burn_in + 1, max_iter + 1, thin)
+        is_off_grid = bool(grid) and grid[-1] != max_iter
+        is_ahead = n_sweeps <= max_iter and max_iter not in behind
+        # A final sweep off the grid is kept and stored only if the chain ends there.
+        self.last = max_iter if is_off_grid and is_ahead else None
+        ahead = grid[bisect_right(grid, n_sweeps) :]
+        self.kept = SweepSet(behind, ahead)
+        is_sparse = len(self.kept) < N_WATCHED
+        self.watched = SweepSet(watched_sweeps(max_iter, burn_in) if is_sparse else ())
+        n_behind, n_kept = len(behind), len(behind) + len(ahead)
+        n_items = n_kept + (self.last is not None)
+        passed, few, rest = behind, list[int](), ahead
+        if n_samples < n_items:
+            places = evenly_spaced(range(n_items), n_samples)
+            passed = [behind[p] for p in places if p < n_behind]
+            few, rest = [ahead[p - n_behind] for p in places if n_behind <= p < n_kept], range(0)
+        there = list(stored)
+        stand_ins = {min(there, key=lambda old: abs(old - s)) for s in passed} if there else set()
+        self.stored = SweepSet({*few, *stand_ins}, rest)
+
+    def without_keeping(self) -> Schedule:
+        """Return a schedule of the same length that keeps no sweeps."""
+        schedule = copy(self)
+        schedule.kept = schedule.stored = schedule.watched = SweepSet()
+        schedule.last = None
+        return schedule
+
+
+# A chain: a sampler, averages over the kept sweeps, and the progress.
 
 
 class Sampler(Protocol):
@@ -146,3 +238,153 @@ class Chain:
     def mean_log_joint(self) -> float:
         """Mean log joint of the kept sweeps."""
         return sum(row["log_joint"] for row in self.trace) / len(self.trace)
+
+
+# Guards that delay exceptions from signal handlers until the end of a sweep.
+
+
+try:  # `signal` wraps these and makes enumeration members, which takes as long as a small sweep
+    from _signal import getsignal as handler_of
+    from _signal import signal as set_handler
+except ImportError:
+    from signal import getsignal as handler_of
+    from signal import signal as set_handler
+
+SIGNALS = tuple(int(signum) for signum in signal.valid_signals())
+
+
+_open_guards: list[InterruptGuard] = []
+"""Open guards of the main thread, with the innermost last."""
+
+
+def check_interrupts() -> None:
+    """Raise any exception that guards hold back; for interruptible work before the first sweep."""
+    if threading.current_thread() is threading.main_thread():
+        for guard in list(_open_guards):
+            guard.check()
+
+
+def is_interrupted() -> bool:
+    """Return whether guards hold back an exception, so that optional work can stop at once."""
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    return in_main_thread and any(guard.is_holding for guard in _open_guards)
+
+
+class InterruptGuard:
+    """Hold back exceptions of signal handlers until `check` is called, so that sweeps are complete.
+    Handlers run as usual, and only what they raise is delayed. A second exception is raised at
+    once.
+    """
+
+    def __enter__(self) -> InterruptGuard:
+        self.released: BaseException | None = None  # what `check` has raised
+        self._held: BaseException | None = None
+        self._is_open = True
+        self._replaced: dict[int, tuple[Any, Any]] = {}
+        # Only handlers written in Python raise exceptions, and only in the main thread.
+        if threading.current_thread() is threading.main_thread():
+            try:
+                _open_guards.append(self)
+                for signum in SIGNALS:
+                    handler = handler_of(signum)
+                    if callable(handler):
+                        self._replace(signum, handler)
+            except BaseException:  # from a handler that is not yet replaced
+                self._restore()
+                raise
+        return self
+
+    def _replace(self, signum: int, handler: Callable[[int, FrameType | None], Any]) -> None:
+        mine = self._make_handler(handler)
+        self._replaced[signum] = mine, handler
+        set_handler(signum, mine)
+
+    def _make_handler(self, handler: Callable[[int, FrameType | None], Any]) -> Any:
+        def hold_back(signum: int, frame: FrameType | None) -> None:
+            try:
+                handler(signum, frame)
+            except BaseException as error:
+                if self._held is not None or not self._is_open:
+                    raise
+                self._held = error
+
+        return hold_back
+
+    def _restore(self) -> None:
+        # If a handler raises in here, some may stay replaced, but they no longer hold back.
+        self._is_open = False
+        if self in _open_guards:
+            _open_guards.remove(self)
+        for signum, (mine, handler) in self._replaced.items():
+            if handler_of(signum) is mine:  # else the user has set another handler meanwhile
+                set_handler(signum, handler)
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether there is an exception for `check` to raise."""
+        return self._held is not None
+
+    def check(self) -> None:
+        """Raise the exception that was held back since the last call, if any."""
+        if self._held is not None:
+            self.released, self._held = self._held, None
+            raise self.released
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._restore()
+        if kind is None:
+            self.check()
+
+
+# An iterator over the sweeps of a chain, for users who watch it.
+
+
+class SweepIterator:
+    """Iterator over the states of a chain, one after every sweep.
+
+    An exception that a signal handler raises during a sweep, such as Ctrl-C, is raised when the
+    sweep is complete; the next call returns its state. So an interrupted loop can continue.
+
+    Parameters
+    ----------
+    chain : Chain
+    schedule : Schedule
+    """
+
+    def __init__(self, chain: Chain, schedule: Schedule):
+        self._chain = chain
+        self._schedule = schedule
+        self._is_torn = False
+        self._is_due = False
+        """Whether the state of a completed sweep has not been returned yet."""
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Any:
+        """Do a sweep and return the state.
+
+        Raises
+        ------
+        RuntimeError
+            If an error or a second Ctrl-C interrupted an earlier sweep.
+        """
+        if self._is_torn:
+            raise RuntimeError(
+                "The last sweep ended part-way with an error, and the chain cannot continue. Call "
+                "iter_sweeps again."
+            )
+        if not self._is_due:
+            if self._chain.n_sweeps >= self._schedule.max_iter:
+                raise StopIteration
+            with InterruptGuard():
+                self._is_torn = True
+                self._chain.advance(self._schedule)
+                self._is_torn, self._is_due = False, True
+        self._is_due = False
+        return self._chain.sampler.state()

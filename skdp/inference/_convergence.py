@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from skdp._numeric._typing import Floats
-from skdp.inference._diagnostics import Climb, Gap, find_climbs, find_gap
-from skdp.inference._trace import Trace
+from skdp._numeric import Floats
+from skdp.inference._trace import Drift, Gap, Trace, find_climbs, find_gap
 
 _FEW = 2
 """No warnings up to this number of components: such chains hardly climb, and use all of them. Other
@@ -140,7 +139,7 @@ def warn_of_climbs(estimator: Any, trace: Trace) -> None:
     )
 
 
-def _find_way(log_joints: Floats) -> tuple[str, dict[int, Climb]] | None:
+def _find_way(log_joints: Floats) -> tuple[str, dict[int, Drift]] | None:
     """Return "climbs" and the climbing chains, else "falls" and the falling chains, else None."""
     for sign, verb in ((1.0, "climbs"), (-1.0, "falls")):
         ways = {

@@ -1,16 +1,18 @@
-"""Common parts of the displays: lazy use of matplotlib, panels in the place of axes, colors."""
+"""Common parts of the displays: colors, names, axes, panels, matrices, and trees."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar, Self
 from unicodedata import category
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import dendrogram, is_valid_linkage
+from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import shorten
+from skdp._checks import as_floats, check_count, shorten
 
 PALETTE = (
     "#0072B2 #E69F00 #009E73 #CC79A7 #56B4E9 #D55E00 #F0E442 #3C2D00 #2D0096 #9678FF "
@@ -149,3 +151,159 @@ def add_legend(ax: Any, handles: list[Any], labels: list[str]) -> Any:
 def with_count(name: str, n_rows: int) -> str:
     """Return the name of a cluster with its number of rows."""
     return f"{name} ({n_rows} row{'' if n_rows == 1 else 's'})"
+
+
+# Matrices with named rows and columns.
+
+
+MAX_VALUES = 12
+"""Number of rows or columns beyond which numbers in the cells are illegible."""
+BAR = (1.03, 0.1, 0.04, 0.8)
+"""Position of the color bar: left, bottom, width and height in shares of the matrix."""
+_CELL, _VALUE_CELL = 0.25, 0.42
+"""Side of a cell, in inches, without and with a number."""
+_MIN_SIDE, _MAX_SIDE = 1.8, 10.0
+"""Limits of the side of a matrix, in inches, for labels and for screens."""
+
+
+def decide_values(include_values: Any, n_cells: int) -> bool:
+    """Return whether to write numbers in the cells; None: with up to `MAX_VALUES` in a row."""
+    if include_values is None:
+        return n_cells <= MAX_VALUES
+    if not isinstance(include_values, bool | np.bool_):
+        raise ValueError(
+            f"include_values must be True, False or None, got {shorten(include_values)}."
+        )
+    return bool(include_values)
+
+
+def size_matrix(
+    row_names: list[str], column_names: list[str], *, with_values: bool
+) -> tuple[float, float]:
+    """Return the size in inches of cells, with or without numbers, labels and the color bar."""
+    n_rows, n_columns = len(row_names), len(column_names)
+    side = _VALUE_CELL if with_values else _CELL
+    side = min(max(side, _MIN_SIDE / n_rows), _MAX_SIDE / max(n_rows, n_columns))
+    rows, columns = (0.08 * max(map(len, write_names(n))) for n in (row_names, column_names))
+    return 1.6 + rows + side * n_columns, 0.6 + columns + side * n_rows
+
+
+def label_matrix(ax: Any, row_names: list[str], column_names: list[str]) -> None:
+    """Write the names of rows and columns; long names of columns are vertical."""
+    _label_axis(ax.yaxis, row_names, 0)
+    _label_axis(ax.xaxis, column_names, 90 if max(map(len, column_names)) > 2 else 0)
+
+
+def _label_axis(axis: Any, names: list[str], rotation: int) -> None:
+    step = math.ceil(len(names) / 70)  # more labels are illegible
+    axis.set_ticks(
+        np.arange(0, len(names), step),
+        write_names(names[::step]),
+        fontsize="small" if len(names) <= 40 else "xx-small",
+        **LITERAL,
+    )
+    axis.set_tick_params(length=0)
+    for label in axis.get_ticklabels():
+        label.set_rotation(rotation)
+
+
+def write_values(
+    ax: Any, image: Any, values: NDArray[np.float64], least: float = 0.0
+) -> NDArray[np.object_]:
+    """Return the texts of numbers in cells of an image, white on dark ones, empty below `least`."""
+    texts = np.empty(values.shape, dtype=object)
+    for (i, j), value in np.ndenumerate(values):
+        red, green, blue, _ = image.cmap(image.norm(value))
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+        texts[i, j] = ax.text(
+            *(j, i, f"{value:.2f}" if value >= least else ""),
+            color="white" if dark else "black",
+            ha="center",
+            va="center",
+            fontsize="small",
+        )
+    return texts
+
+
+# Checks of the estimators that displays are given.
+
+
+def check_model(estimator: Any, what: str, *required: str, name: str = "estimator") -> None:
+    """Raise NotFittedError, or TypeError if a fitted estimator is not of the kind that is drawn."""
+    check_is_fitted(estimator)
+    for attribute in required:
+        if not hasattr(estimator, attribute):
+            raise TypeError(
+                f"{name} must be {what}, got a fitted {type(estimator).__name__}, which has no "
+                f"{attribute}."
+            )
+
+
+# Trees of merged components.
+
+
+_WIDTH, _LEAF, _MARGIN = 3.6, 0.2, 0.9
+"""Width of the tree, height of a leaf, and height of the axis, in inches."""
+
+_LARGEST = 40
+"""Number of leaves that are drawn by default, at most."""
+
+
+class TreeDisplay:
+    """Base class of the trees, with their constructor and `plot`."""
+
+    _xlabel: ClassVar[str]
+
+    def __init__(self, linkage: ArrayLike, *, names: Sequence[str] | None = None):
+        self.linkage = as_floats(linkage, "linkage", 2)
+        if not is_valid_linkage(self.linkage):
+            raise ValueError("linkage must be a linkage matrix of scipy.cluster.hierarchy.")
+        self.names = check_names(names, "names", len(self.linkage) + 1)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the tree.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: in a new figure.
+
+        Returns
+        -------
+        display
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{type(self).__name__}.plot")
+        from matplotlib.collections import LineCollection
+
+        names = write_names(self.names)
+        tree = dendrogram(self.linkage, no_plot=True, color_threshold=0.0)
+        self.leaves_ = list(map(int, tree["leaves"]))
+        size = _WIDTH + 0.08 * max(map(len, names)), _MARGIN + _LEAF * len(names)
+        self.ax_ = ax = open_axes(ax, size, [])
+        self.figure_ = ax.figure
+        lines = np.stack([tree["dcoord"], tree["icoord"]], axis=-1)
+        self.lines_ = ax.add_collection(
+            LineCollection(list(lines), colors=PALETTE[0], linewidths=1.2)
+        )
+        places = 10.0 * np.arange(len(names)) + 5.0  # dendrogram's
+        ax.set_yticks(places, [names[k] for k in self.leaves_], **LITERAL)
+        ax.set_ylim(0.0, 10.0 * len(names))
+        ax.set_xlim(0.0, 1.05 * max(float(self.linkage[-1, 2]), 1e-12))
+        ax.set(xlabel=self._xlabel)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+        return self
+
+
+def count_leaves(n: int | None, n_own: int, name: str, noun: str) -> int:
+    """Return the number of leaves to draw: the given one, or all or 40 of the model's own."""
+    n = min(n_own, _LARGEST) if n is None else check_count(n, name)
+    if min(n, n_own) < 2:
+        raise ValueError(f"A tree needs at least two {noun}, got {min(n, n_own)}.")
+    return n

@@ -1,4 +1,4 @@
-"""Display of the trace of a fit."""
+"""Displays of the trace of a fit, of lower bounds, and of the number of components."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import shorten
+from skdp._checks import as_array, as_floats, check_count, check_unmasked, shorten
 from skdp._fit import ChainEstimator
 from skdp.inference._trace import Trace
 from skdp.inspection._axes import (
+    GREY,
     LITERAL,
     PALETTE,
     add_legend,
     check_matplotlib,
+    check_model,
+    check_names,
     make_panels,
     open_axes,
     write_name,
 )
-from skdp.inspection._estimators import check_model
+from skdp.sequence._hmm._model import count_active
 
 
 class TraceDisplay:
@@ -197,3 +201,353 @@ class TraceDisplay:
                 f"names must be some of {', '.join(self.trace)}, got {shorten(names)}."
             )
         return names
+
+
+# Lower bounds of a fit by iteration.
+
+
+_KINDS = ("bound", "gap")
+_BOUND_SIZE = (5.4, 3.4)
+
+
+class LowerBoundDisplay:
+    """The lower bound of the log evidence over the iterations of one or several fits.
+
+    Create it with `from_estimator`, or with the constructor and `plot`. The bound rises, steeply at
+    first. If a line still climbs at its end, the fit needs more iterations; if fits end at
+    different heights, use more restarts.
+
+    Parameters
+    ----------
+    lower_bounds : array-like of shape (n_iterations,), or a list of several
+        The bound after every iteration of a fit, or of each of several fits, of any lengths. A list
+        of numbers is one fit.
+    names : list of n_fits str, default=None
+        Names of the fits. None: only the best fit is marked.
+
+    Attributes
+    ----------
+    lower_bounds : list of ndarray
+    names : list of str or None
+    best_ : int
+        Index of the fit with the highest last bound.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+        One line per fit.
+    legend_ : matplotlib Legend or None
+        None without names.
+
+    Raises
+    ------
+    ValueError
+        If there is no fit, if a fit has no iterations or bounds that are not finite, or if the
+        numbers of names and fits differ.
+
+    See Also
+    --------
+    GrammarDisplay : Plots the fitted grammar.
+    TraceDisplay : Plots fits by sampling.
+
+    Examples
+    --------
+    >>> from skdp.inspection import LowerBoundDisplay
+    >>> display = LowerBoundDisplay([[-90.0, -50.0, -45.0], [-80.0, -60.0]]).plot()
+    >>> display.best_, len(display.lines_)
+    (0, 2)
+    """
+
+    legend_: Any
+
+    def __init__(
+        self,
+        lower_bounds: ArrayLike | Sequence[ArrayLike],
+        *,
+        names: Sequence[str] | None = None,
+    ):
+        check_unmasked(lower_bounds, "lower_bounds")
+        if isinstance(lower_bounds, str) or not hasattr(lower_bounds, "__iter__"):
+            raise ValueError(
+                f"lower_bounds must be a list of numbers, got {shorten(lower_bounds)}."
+            )
+        fits: list[Any] = list(lower_bounds)  # type: ignore[arg-type]
+        if fits and np.ndim(fits[0]) == 0:
+            fits = [fits]
+        self.lower_bounds = [_check_bounds(bounds, i) for i, bounds in enumerate(fits)]
+        if not fits:
+            raise ValueError("lower_bounds must hold the bounds of at least one fit.")
+        self.names = None if names is None else check_names(names, "names", len(fits))
+        self.best_ = int(np.argmax([bounds[-1] for bounds in self.lower_bounds]))
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        names: Sequence[str] | None = None,
+        kind: str = "bound",
+        ax: Any = None,
+    ) -> Self:
+        """Plot the lower bounds of one or several fitted models.
+
+        Parameters
+        ----------
+        estimator : fitted estimator or list of them
+            With an attribute ``lower_bounds_``.
+        names : list of n_estimators str, default=None
+            Names of the fits. None: only the best fit is marked.
+        kind : {"bound", "gap"}, default="bound"
+            See `plot`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        LowerBoundDisplay
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If an estimator is not fitted.
+        TypeError
+            If an estimator has no lower bounds.
+        ValueError
+            If an argument is invalid.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{cls.__name__}.from_estimator")
+        estimators = estimator if isinstance(estimator, list | tuple) else [estimator]
+        for fitted in estimators:
+            check_model(fitted, "a model that is fitted by a lower bound", "lower_bounds_")
+        display = cls([fitted.lower_bounds_ for fitted in estimators], names=names)
+        return display.plot(ax, kind=kind)
+
+    def plot(self, ax: Any = None, *, kind: str = "bound") -> Self:
+        """Draw the bounds.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: in a new figure.
+        kind : {"bound", "gap"}, default="bound"
+            "bound": the bounds themselves. "gap": the distances below the highest bound, on a
+            logarithmic scale, which shows the last steps as well as the first; the last bound of
+            the best fit cannot be shown.
+
+        Returns
+        -------
+        LowerBoundDisplay
+            The display itself.
+
+        Raises
+        ------
+        ValueError
+            If `kind` is unknown.
+        ImportError
+            If matplotlib is not installed.
+        """
+        if not isinstance(kind, str) or kind not in _KINDS:
+            raise ValueError(f"kind must be 'bound' or 'gap', got {kind!r}.")
+        check_matplotlib(f"{type(self).__name__}.plot")
+        names = [] if self.names is None else self.names
+        self.ax_ = ax = open_axes(ax, _BOUND_SIZE, names)
+        self.figure_ = ax.figure
+        highest = max(float(bounds.max()) for bounds in self.lower_bounds)
+        self.lines_ = []
+        for i, bounds in enumerate(self.lower_bounds):
+            values = bounds
+            if kind == "gap":
+                values = np.where(bounds < highest, highest - bounds, np.nan)
+            self.lines_ += ax.plot(
+                np.arange(1, len(bounds) + 1),
+                values,
+                color=self._color(i),
+                linewidth=1.8 if i == self.best_ else 1.0,
+                marker="." if len(bounds) <= 25 else "",
+                zorder=3 if i == self.best_ else 2,
+            )
+        ax.set(xlabel="iteration", ylabel="lower bound" if kind == "bound" else "below the highest")
+        if kind == "gap":
+            ax.set_yscale("log")
+        else:
+            ax.ticklabel_format(axis="y", useOffset=False, style="plain")
+        ax.spines[["top", "right"]].set_visible(False)
+        self.legend_ = add_legend(ax, self.lines_, names) if names else None
+        return self
+
+    def _color(self, i: int) -> str:
+        if self.names is None and i != self.best_:
+            return GREY
+        return PALETTE[0 if self.names is None else i % len(PALETTE)]
+
+
+def _check_bounds(bounds: ArrayLike, i: int) -> NDArray[np.float64]:
+    array = as_array(bounds, f"lower_bounds of fit {i}")
+    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iuf":
+        raise ValueError(
+            f"lower_bounds of fit {i} must be a 1-D array of numbers, at least one; got shape "
+            f"{array.shape} and type {array.dtype}."
+        )
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"lower_bounds of fit {i} must be finite.")
+    return array.astype(np.float64)
+
+
+# Posterior distribution of the number of components, topics or features.
+
+
+_COUNTS_SIZE = (4.2, 3.0)
+_LEAST = 1e-3
+"""Least probability of the smallest and the largest number that are drawn."""
+_FEW = 100
+"""Bars show counts of sweeps if there are fewer than this."""
+
+
+class ComponentCountDisplay:
+    """The posterior distribution of the number of components, topics or features, as bars.
+
+    Create it with `from_estimator`, or with the constructor and `plot`.
+
+    Parameters
+    ----------
+    probabilities : (n,) array-like
+        Entry k is the probability of k components.
+    n_components : int, default=None
+        Number whose bar is emphasized, such as that of the representative partition.
+    n_samples : int, default=None
+        Number of samples that the probabilities are shares of. If there are fewer than 100, bars
+        show counts of samples, which are too few to call them probabilities.
+
+    Attributes
+    ----------
+    probabilities : ndarray
+    n_components, n_samples : int or None
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    bars_ : matplotlib BarContainer
+        A bar for each number between the smallest and the largest with a probability of at least a
+        thousandth.
+
+    Raises
+    ------
+    ValueError
+        If `probabilities` are not numbers from 0 to 1 that sum to 1.
+
+    See Also
+    --------
+    CoAssignmentDisplay : Plots which rows belong together.
+    TraceDisplay : Plots the number of components sweep by sweep.
+
+    Examples
+    --------
+    >>> from skdp.inspection import ComponentCountDisplay
+    >>> display = ComponentCountDisplay([0.0, 0.0, 0.75, 0.25]).plot()
+    >>> [float(bar.get_height()) for bar in display.bars_]
+    [0.75, 0.25]
+    """
+
+    def __init__(
+        self,
+        probabilities: ArrayLike,
+        *,
+        n_components: int | None = None,
+        n_samples: int | None = None,
+    ):
+        self.probabilities = as_floats(probabilities, "probabilities", 1)
+        valid = np.all(self.probabilities >= 0.0) and abs(self.probabilities.sum() - 1.0) < 1e-6
+        if not valid:
+            raise ValueError("probabilities must be numbers from 0 to 1 that sum to 1.")
+        self.n_components = None
+        if n_components is not None:
+            self.n_components = check_count(n_components, "n_components", at_least=0)
+        self.n_samples = None
+        if n_samples is not None:
+            self.n_samples = check_count(n_samples, "n_samples", at_least=1)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Plot the posterior of the number of components (topics, features) of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            A mixture, `HDPTopicModel`, `IBPLatentFeatures`, or a `SegmentedTopicModel` or
+            `AdaptiveTopicModel` with ``n_components="auto"``: `n_components_distribution_`. Or an
+            `HDPHMMLT`: the numbers of states in use of the kept sweeps in its `trace_`.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        ComponentCountDisplay
+            The number in the estimator's attributes is emphasized: `n_components_`, or the number
+            of states in use in `state_shares_`.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        TypeError
+            If the number of components of this model is fixed.
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{cls.__name__}.from_estimator")
+        check_is_fitted(estimator)
+        probabilities, n_components = _find_numbers(estimator)
+        n_samples = estimator.trace_["log_joint"].size
+        display = cls(probabilities, n_components=n_components, n_samples=n_samples)
+        return display.plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the distribution.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: in a new figure.
+
+        Returns
+        -------
+        ComponentCountDisplay
+            The display itself.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        check_matplotlib(f"{type(self).__name__}.plot")
+        from matplotlib.ticker import MaxNLocator
+
+        shown = np.flatnonzero(self.probabilities >= _LEAST)
+        numbers = np.arange(shown[0], shown[-1] + 1)
+        self.ax_ = ax = open_axes(ax, _COUNTS_SIZE, [])
+        self.figure_ = ax.figure
+        chosen = self.n_components is None
+        colors = [PALETTE[0] if chosen or k == self.n_components else GREY for k in numbers]
+        heights, label = self.probabilities[numbers], "posterior probability"
+        if self.n_samples is not None and self.n_samples < _FEW:
+            heights, label = heights * self.n_samples, f"kept sweeps, of {self.n_samples}"
+        self.bars_ = ax.bar(numbers, heights, color=colors, width=0.8)
+        ax.set(xlabel="number of components", ylabel=label)
+        ax.set_xlim(numbers[0] - 1.0, numbers[-1] + 1.0)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.spines[["top", "right"]].set_visible(False)
+        return self
+
+
+def _find_numbers(estimator: Any) -> tuple[Any, int]:
+    """Return the posterior of the number of components, and the number in the attributes."""
+    if hasattr(estimator, "n_components_distribution_"):
+        return estimator.n_components_distribution_, int(estimator.n_components_)
+    trace = getattr(estimator, "trace_", {})
+    if "n_active_components" in trace and hasattr(estimator, "state_shares_"):
+        numbers = np.asarray(trace["n_active_components"]).astype(np.int64).ravel()
+        return np.bincount(numbers) / len(numbers), count_active(estimator.state_shares_)
+    raise TypeError(
+        f"estimator must be a model that learns a number of components, got a fitted "
+        f"{type(estimator).__name__}, which has neither n_components_distribution_ nor numbers of "
+        "states in use."
+    )

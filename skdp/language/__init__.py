@@ -4,7 +4,7 @@ from skdp.language._collocation_pitman_yor_lm import CollocationPitmanYorLM
 from skdp.language._hierarchical_pitman_yor_lm import HierarchicalPitmanYorLM
 from skdp.language._kneser_ney_lm import KneserNeyLM
 from skdp.language._language_model_classifier import LanguageModelClassifier
-from skdp.language._nested._input import strip_spaces
+from skdp.language._nested._layout import strip_spaces
 from skdp.language._nested_pitman_yor_lm import NestedPitmanYorLM
 
 __all__ = [

@@ -13,9 +13,8 @@ from skdp._checks import MAX_INTEGER, check_count, check_memory
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import TokenSequences, check_sentences
 from skdp.inference._convergence import warn_user
-from skdp.language._ngram._draws import draw_sequences, join
-from skdp.language._ngram._trie import NgramEvents, NgramTrie
-from skdp.processes._interpolated import InterpolatedModel
+from skdp.language._ngram._trie import NgramEvents, NgramTrie, draw_sequences, join
+from skdp.processes._franchise import InterpolatedModel
 
 
 class NgramLanguageModel:

@@ -9,15 +9,18 @@ import numpy as np
 
 from skdp._checks import check_beta_prior
 from skdp._fit import FitState
+from skdp._numeric import Places
 from skdp._numeric._random import Role, derive_stream
-from skdp._numeric._typing import Places
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.inference._trace import Trace
-from skdp.language._collocations._kernels_seats import LONGEST
-from skdp.language._collocations._layout import chain_bytes
-from skdp.language._collocations._lexicon import count_collocations
-from skdp.language._collocations._model import lay_out_new, read_new
-from skdp.language._collocations._sampler import CollocationSampler, CollocationSettings
+from skdp.language._kernels._collocation_seats import LONGEST
+from skdp.language._nested._collocation_model import (
+    chain_bytes,
+    count_collocations,
+    lay_out_new,
+    read_new,
+)
+from skdp.language._nested._collocation_sampler import CollocationSampler, CollocationSettings
 from skdp.language._nested._sampler import Settings, Strings
 from skdp.language._nested_pitman_yor_lm import NestedPitmanYorLM
 

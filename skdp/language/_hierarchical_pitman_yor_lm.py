@@ -24,17 +24,17 @@ from skdp._checks import (
     shorten,
 )
 from skdp._fit import ChainEstimator, FitState
+from skdp._numeric import Floats
 from skdp._numeric._random import Role, derive_stream
-from skdp._numeric._typing import Floats
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callbacks
 from skdp.language._base import NgramLanguageModel
-from skdp.language._ngram._arpa import write_arpa
-from skdp.language._ngram._sampler import NgramSampler
-from skdp.language._ngram._trie import NgramTrie
-from skdp.processes._by_depth import check_by_depth
-from skdp.processes._franchise import FranchisePriors
-from skdp.processes._franchise_sampler import LawAverages
-from skdp.processes._interpolated import InterpolatedModel
+from skdp.language._ngram._trie import NgramSampler, NgramTrie, write_arpa
+from skdp.processes._franchise import (
+    FranchisePriors,
+    InterpolatedModel,
+    LawAverages,
+    check_by_depth,
+)
 
 _N_LAWS = 6
 """Number of discounts and concentrations without an order; longer contexts share the last."""

@@ -13,13 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, shorten
-from skdp._numeric._typing import Floats
+from skdp._numeric import Floats
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.inference._convergence import warn_user
 from skdp.language._base import NgramLanguageModel
-from skdp.language._ngram._arpa import write_arpa
-from skdp.processes._franchise import Franchise, FranchisePriors
-from skdp.processes._interpolated import InterpolatedModel
+from skdp.language._ngram._trie import write_arpa
+from skdp.processes._franchise import Franchise, FranchisePriors, InterpolatedModel
 
 _N_CLASSES = 3
 """Number of discounts per depth: for counts of 1, of 2, and of more."""

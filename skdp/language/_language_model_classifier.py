@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skdp._checks import as_floats, shorten
-from skdp._numeric._bayes import log_posterior
+from skdp._numeric._arrays import log_posterior
 from skdp._sklearn_compat import (
     JOBS,
     EstimatorMixin,

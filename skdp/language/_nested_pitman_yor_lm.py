@@ -14,25 +14,32 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_beta_prior, check_gamma_prior, check_memory
 from skdp._fit import ChainEstimator, FitState
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import Role, derive_stream
-from skdp._numeric._typing import Floats, Ints, Places
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import TokenSequences
 from skdp.inference._convergence import SHARE_AT_BOUND, warn_of_bound
 from skdp.inference._trace import Trace
-from skdp.language._nested._input import read_cuts, read_fit_input, read_new_input
-from skdp.language._nested._kernels_predict import choose_cuts, sum_cuts
-from skdp.language._nested._layout import chain_bytes
-from skdp.language._nested._lexicon import Lexicon, split_texts
-from skdp.language._nested._model import lay_out_strings, parts_of_strings, read_strings
-from skdp.language._nested._parameters import (
+from skdp.language._kernels._predict import choose_cuts, sum_cuts
+from skdp.language._nested._layout import (
     CONCENTRATIONS,
     DISCOUNTS,
+    chain_bytes,
     check_anneal,
     check_length_factors,
     check_levels,
     check_word_length,
+    read_cuts,
+    read_fit_input,
+    read_new_input,
     uses_word_length,
+)
+from skdp.language._nested._model import (
+    Lexicon,
+    lay_out_strings,
+    parts_of_strings,
+    read_strings,
+    split_texts,
 )
 from skdp.language._nested._sampler import NestedSampler, Settings, Strings
 

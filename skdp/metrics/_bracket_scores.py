@@ -9,8 +9,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from skdp._checks import shorten
-from skdp.data._brackets import as_in_treebanks
-from skdp.data._parse_tree import ParseTree
+from skdp.data._parse_tree import ParseTree, as_in_treebanks
 
 _MARK = re.compile("[-=]")
 """What function tags of labels begin with."""

@@ -1,4 +1,4 @@
-"""Base class of the mixtures: emissions and the representative partition."""
+"""Base class of the mixtures, their methods for tables, and their emissions."""
 
 from __future__ import annotations
 
@@ -15,32 +15,198 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skdp._checks import check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
 from skdp._merge_tree import MergeTree, check_at_most
-from skdp._numeric._typing import Floats, Places
+from skdp._numeric import Floats, Places
+from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import HasMethods, StrOptions
-from skdp.data._coding import Categories
-from skdp.data._columns import is_frame, names_of
-from skdp.data._frames import common_names
-from skdp.emissions._cells._table import TableEmissionSampler, whole_weights_error
-from skdp.emissions._clusters import ClusterEmission
-from skdp.emissions._columns import find_columns
+from skdp.data import SequencePanel
+from skdp.data._coding import Categories, TableFormat
+from skdp.data._frames import common_names, is_frame, names_of
+from skdp.emissions._common._clusters import ClusterEmission
+from skdp.emissions._common._columns import find_columns
+from skdp.emissions._common._protocol import (
+    CollapsedEmission,
+    EmissionSampler,
+    check_part,
+    make_part_for,
+    resolve_part,
+)
 from skdp.emissions._discrete._bernoulli import BernoulliEmission
 from skdp.emissions._discrete._categorical import CategoricalEmission
-from skdp.emissions._discrete._category_columns import code_categories
 from skdp.emissions._discrete._multinomial import MultinomialEmission
 from skdp.emissions._discrete._poisson import PoissonEmission
 from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.emissions._gaussian._model import GaussianModel
+from skdp.emissions._gaussian._student_t import StudentTEmission
 from skdp.emissions._independent import IndependentEmissions
-from skdp.emissions._parts import check_part, make_part_for, resolve_part
-from skdp.emissions._protocol import CollapsedEmission, EmissionSampler
-from skdp.emissions._student_t._emission import StudentTEmission
+from skdp.emissions._table import TableEmissionSampler, code_categories, whole_weights_error
 from skdp.inference._convergence import warn_of_drifts, warn_user
 from skdp.inference._trace import Trace
-from skdp.mixture._cluster_tree import Summary, make_cluster_tree
-from skdp.mixture._labels import LabeledRows
-from skdp.mixture._partition import representative_partition
-from skdp.mixture._table._weights import RowCopies, copy_rows
-from skdp.mixture._table_methods import TableMethods
+from skdp.mixture._explanation import ClusterExplanation, check_names, explain_clusters
+from skdp.mixture._rows._cluster_tree import Summary, make_cluster_tree
+from skdp.mixture._rows._partition import (
+    LabeledRows,
+    RowCopies,
+    copy_rows,
+    representative_partition,
+)
+
+# Methods for tables: imputation, synthetic rows, and explanations of clusters.
+
+
+class TableMethods:
+    """Mixin of the methods; a subclass implements `_read_table` and `_complete`."""
+
+    n_features_in_: int
+    component_labels_: Places
+    weights_: Floats
+    emission_: Any
+    _format: TableFormat
+
+    def _read_table(self, X: Any) -> tuple[Floats, Places | None]:
+        """Return the rows of X, and the offsets of their groups if X is a list of groups."""
+        raise NotImplementedError
+
+    def _complete(
+        self, values: Floats, ptr: Places | None, rng: np.random.Generator | None
+    ) -> Floats:
+        """Return rows in which missing cells are predicted or, with `rng`, drawn."""
+        raise NotImplementedError
+
+    def impute(self, X: Any) -> Any:
+        """Return X with missing cells replaced by the values that the model expects there.
+
+        A number is replaced by its mean given the observed cells of the row, under the density of
+        `score_samples`: over the stored samples, and over the components by how well they fit the
+        observed cells. A count is replaced by the rounded mean, and a flag or a category by the
+        most probable one. Observed cells do not change.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            NaN, None, pandas' NA or a null of polars or Arrow: a missing cell. In rows of counts of
+            a `MultinomialEmission`, whole rows.
+
+        Returns
+        -------
+        X
+            Of the kind of X: a data frame for a data frame, with its column types, and an array for
+            an array or a list of rows. In columns of integers, numbers are rounded.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is invalid.
+
+        See Also
+        --------
+        sample_missing : Draws of missing cells, which keep the spread of the columns.
+        """
+        return self._with_cells(X, None)
+
+    def sample_missing(self, X: Any, *, random_state: Any = None) -> Any:
+        """Return X with missing cells replaced by draws, for multiple imputation.
+
+        The cells of a row are drawn together, given its observed cells: a stored sample, then the
+        component, then the cells. The mean of an analysis of several results, and the spread
+        between them, account for the uncertainty about the missing cells.
+
+        Parameters
+        ----------
+        X : as in `impute`
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        X
+            A table of the kind of X, as in `impute`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X is invalid.
+        """
+        check_is_fitted(self)
+        return self._with_cells(X, np.random.default_rng(make_seed_sequence(random_state)))
+
+    def _with_cells(self, X: Any, rng: np.random.Generator | None) -> Any:
+        values, ptr = self._read_table(X)
+        filled, hidden = self._complete(values, ptr, rng), np.isnan(values)
+        if isinstance(X, SequencePanel):
+            return SequencePanel(filled, X.ptr)
+        known = vars(self).get("categories_")
+        if ptr is None:
+            table = TableFormat.of(X).with_defaults(self._format)
+            return table.with_cells(X, hidden, filled, known)
+        formats = [TableFormat.of(part).with_defaults(self._format) for part in X]
+        return [
+            table.with_cells(part, hidden[a:b], filled[a:b], known)
+            for table, part, a, b in zip(formats, X, ptr[:-1], ptr[1:], strict=True)
+        ]
+
+    def explain(self, feature_names: Any = None) -> ClusterExplanation:
+        """Return which columns set each component apart.
+
+        The contribution of a column to a component is KL(p(x_d | component) || p(x_d)), in nats:
+        the mean log ratio of the column's density in the component to that in the mixture of all
+        components, for rows of the component. Densities are predictive, under the representative
+        partition. The mean of the contributions of a column over the components, by their weights,
+        is the mutual information of the column and the component. A column without information,
+        close to 0, does not help to distinguish the components: leave such columns out and fit
+        again, because many of them drown the others.
+
+        Parameters
+        ----------
+        feature_names : list of n_features str, default=None
+            Names of the columns. None: `feature_names_in_`, or x0, x1 and so on.
+
+        Returns
+        -------
+        ClusterExplanation
+            A sequence of named tuples (component, column, divergence, inside, outside,
+            inside_share, outside_share), by component and decreasing divergence. `inside` and
+            `outside` are the mean of the column in the component and in all others, or its most
+            common category, with its share. ``print`` shows the table, ``to_frame()`` returns it as
+            a pandas data frame, ``of(component)`` the tuples of one component, and `information` is
+            the mutual information by column.
+
+        Raises
+        ------
+        ValueError
+            If `feature_names` are not unique names of all columns.
+
+        Notes
+        -----
+        Sums over categories, flags and counts are exact up to rounding (counts that are large for
+        their spread are summed in narrow cells). Densities of numbers are integrated by
+        Gauss-Legendre quadrature. With a `MultinomialEmission`, a column is the number of events of
+        one kind, over the distribution of totals in `fit`.
+        """
+        check_is_fitted(self)
+        names = check_names(feature_names, vars(self).get("feature_names_in_"), self.n_features_in_)
+        known = vars(self).get("categories_")
+        return explain_clusters(self.emission_, self.weights_, self.component_labels_, names, known)
+
+    def _wants_frame(self, as_frame: Any) -> bool:
+        """Return whether `sample` returns data frames."""
+        table = self._format
+        if isinstance(as_frame, str) and as_frame == "auto":
+            return table.is_mixed
+        if not isinstance(as_frame, bool | np.bool_):
+            raise ValueError(f"as_frame must be 'auto' or a bool, got {shorten(as_frame)}.")
+        if as_frame and not table.is_frame:
+            raise ValueError("as_frame=True needs a fit to a data frame, which has the columns.")
+        return bool(as_frame)
+
+    def _in_format(self, values: Floats, as_frame: Any) -> Any:
+        """Return drawn rows as `sample` returns them."""
+        known = vars(self).get("categories_")
+        if self._wants_frame(as_frame) or (as_frame == "auto" and known is not None):
+            return self._format.make(values, known)
+        return values
+
+
+# Emissions of mixtures, and columns of categories.
+
 
 EMISSIONS: Mapping[str, Callable[[], Any]] = {
     "gaussian": partial(GaussianEmission, covariance_prior="auto"),
@@ -161,6 +327,9 @@ def _with_symbols(emission: CategoricalEmission, labels: Any) -> CategoricalEmis
     own = copy(emission)
     own.n_symbols = len(labels)
     return own
+
+
+# The base class.
 
 
 class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):

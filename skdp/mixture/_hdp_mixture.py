@@ -11,20 +11,30 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count, check_memory
 from skdp._fit import FitState
-from skdp._fit._input_warnings import warn_of_counter
+from skdp._fit._estimator import warn_of_counter
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
-from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import SequencePanel, check_panel
-from skdp.data._panels import check_no_lengths, split
-from skdp.data._table_format import TableFormat
+from skdp.data._coding import TableFormat
+from skdp.data._sequence_panel import check_no_lengths, split
 from skdp.mixture._base import BaseMixture
-from skdp.mixture._hdp._model import HDPMixtureModel, score_completions, sum_scores
-from skdp.mixture._hdp._sampler import HDPMixtureSampler
-from skdp.mixture._labels import LabeledRows, check_labels_of_groups, first_labels_of_groups
-from skdp.mixture._table._cells import complete_groups
-from skdp.mixture._table._weights import RowCopies, check_weights_of_groups, weighted_mean
-from skdp.processes._top_level import TopPriors, check_concentration_or_prior
+from skdp.mixture._explanation import complete_groups
+from skdp.mixture._rows._hdp import (
+    HDPMixtureModel,
+    HDPMixtureSampler,
+    score_completions,
+    sum_scores,
+)
+from skdp.mixture._rows._partition import (
+    LabeledRows,
+    RowCopies,
+    check_labels_of_groups,
+    check_weights_of_groups,
+    first_labels_of_groups,
+    weighted_mean,
+)
+from skdp.processes._partitions import TopPriors, check_concentration_or_prior
 
 
 class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture):

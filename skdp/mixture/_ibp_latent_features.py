@@ -20,19 +20,23 @@ from skdp._checks import (
     check_scale,
 )
 from skdp._fit import ChainEstimator, FitState
-from skdp._fit._input_warnings import warn_of_counter
+from skdp._fit._estimator import warn_of_counter
+from skdp._numeric import Floats
 from skdp._numeric._random import Role, derive_stream
-from skdp._numeric._typing import Floats
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.data._table_format import TableFormat
+from skdp.data._coding import TableFormat
 from skdp.data._validation import check_rows
 from skdp.inference._convergence import warn_of_drifts, warn_of_latent_bound
 from skdp.inference._trace import Trace
-from skdp.mixture._draws import draw_rows
-from skdp.mixture._latent_features._hyper import DataScale, FeaturePrior, find_scale
-from skdp.mixture._latent_features._model import LatentFeatureModel
-from skdp.mixture._latent_features._sampler import LatentFeatureSampler
-from skdp.processes._indian_buffet import expected_features
+from skdp.mixture._rows._latent_features import (
+    DataScale,
+    FeaturePrior,
+    LatentFeatureModel,
+    LatentFeatureSampler,
+    find_scale,
+)
+from skdp.mixture._rows._sampler import draw_rows
+from skdp.processes._partitions import expected_features
 
 _FIRST_CONCENTRATION = 1.0
 _LARGEST_RATE = 1e60

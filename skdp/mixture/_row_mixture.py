@@ -12,24 +12,31 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, check_concentration, check_gamma_prior, check_jobs
-from skdp._fit._chain_estimator import checksum
-from skdp._fit._input_warnings import warn_of_counter
-from skdp._numeric._bayes import log_posterior
+from skdp._fit._estimator import checksum, warn_of_counter
+from skdp._numeric import Floats, Places
+from skdp._numeric._arrays import log_posterior
 from skdp._numeric._random import Role, derive_stream
-from skdp._numeric._typing import Floats, Places
 from skdp._sklearn_compat import StrOptions, with_callbacks
-from skdp.data._table_format import TableFormat
+from skdp.data._coding import TableFormat
 from skdp.data._validation import check_rows
 from skdp.mixture._base import BaseMixture
-from skdp.mixture._blocked_sampler import BlockedSampler
-from skdp.mixture._draws import draw_rows
-from skdp.mixture._hyper import PartitionPrior
-from skdp.mixture._labels import LabeledRows, check_agreement, check_labels
-from skdp.mixture._left_out import LeftOutDensities
-from skdp.mixture._model import MixtureModel
-from skdp.mixture._sampler import MixtureSampler
-from skdp.mixture._table._cells import complete_rows
-from skdp.mixture._table._weights import RowCopies, check_weights, weighted_mean
+from skdp.mixture._explanation import complete_rows
+from skdp.mixture._rows._partition import (
+    LabeledRows,
+    RowCopies,
+    check_agreement,
+    check_labels,
+    check_weights,
+    weighted_mean,
+)
+from skdp.mixture._rows._sampler import (
+    BlockedSampler,
+    LeftOutDensities,
+    MixtureModel,
+    MixtureSampler,
+    PartitionPrior,
+    draw_rows,
+)
 
 _FIRST_DISCOUNT, _FIRST_CONCENTRATION = 0.1, 1.0
 """Initial values of a drawn discount and concentration."""

@@ -16,22 +16,20 @@ from skdp._checks import check_memory, check_scale, is_list_like, shorten
 from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.data import SequencePanel, check_panel
-from skdp.data._panels import split
-from skdp.preprocessing._windows._columns import find_varying
-from skdp.preprocessing._windows._features import (
+from skdp.data._sequence_panel import split
+from skdp.preprocessing._windows import (
     Convolutions,
     Features,
     Function,
     Spectrum,
     Steps,
-)
-from skdp.preprocessing._windows._known_features import (
     TooFewValuesError,
+    WindowLayout,
     choose_features,
     find_observed,
+    find_periods,
+    find_varying,
 )
-from skdp.preprocessing._windows._layout import WindowLayout
-from skdp.preprocessing._windows._period import find_periods
 
 _PERIODS = 2
 _SHORTEST = 40

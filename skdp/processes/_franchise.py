@@ -1,36 +1,215 @@
-"""A Chinese restaurant franchise with known dishes: its state, sweeps and joint probability."""
+"""A Chinese restaurant franchise with known dishes: parameters, tables, predictions and chain."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import digamma, gammaln
 
-from skdp._numeric._typing import Floats, Ints, Places
-from skdp._part import Part
-from skdp.processes._franchise_hyper import (
-    CellPairs,
-    Histogram,
-    NodeSeats,
-    Seats,
-    slice_concentration,
-    slice_concentrations,
-    slice_discount,
-)
+from skdp._checks import as_array, is_number, shorten
+from skdp._numeric import Floats, Ints, Places
+from skdp._numeric._numba import as_readonly
+from skdp._part import ChainComponent
 from skdp.processes._kernels_franchise import (
+    SMALLEST,
     Cells,
-    Laws,
     Nodes,
     PathScratch,
+    ProcessParameters,
     count_customers,
+    draw_concentrations,
+    draw_discount_by_node,
+    draw_discount_of_pairs,
+    draw_discount_of_sizes,
+    draw_log_concentration,
+    log_sizes_given,
+    log_tables_by_node,
+    log_tables_given,
     sum_log_stirling,
     sweep_cells,
 )
-from skdp.processes._stirling import StirlingRatios, plan_ratios
+from skdp.processes._kernels_interpolated import add_distributions, add_probabilities, find_cells
+from skdp.processes._kernels_table_counts import (
+    FEW,
+    MOST_ROWS,
+    count_pairs,
+    count_values,
+    sum_log_seatings,
+)
+from skdp.processes._network_tables import StirlingRatios, plan_ratios
+
+# Draws of the discount and the concentration shared by the restaurants of one depth.
+
+
+_MAX_STEPS = 100
+"""Largest number of widths of a slice's interval after stepping out."""
+
+_FEW_VALUES = 1024
+"""Numbers below this are counted in an array."""
+
+_NO_RATIOS = np.empty((0, 2)), np.empty(0, np.int64)
+
+
+class Histogram(NamedTuple):
+    """Distinct positive values and their counts."""
+
+    values: Places
+    counts: Places
+
+    @classmethod
+    def of(cls, numbers: NDArray[np.int32]) -> Histogram:
+        """Return the histogram of numbers without zeros and ones, which are uninformative."""
+        few, many = np.zeros(_FEW_VALUES, np.int64), np.empty(len(numbers), np.int32)
+        many = many[: count_values(numbers, few, many)]
+        few_values = np.flatnonzero(few)
+        values, counts = np.unique(many, return_counts=True)
+        return cls(
+            np.concatenate([few_values, values.astype(np.int64)]),
+            np.concatenate([few[few_values], counts]),
+        )
+
+    @classmethod
+    def of_counts(cls, counts: Places) -> Histogram:
+        """Return the histogram in which ``counts[i]`` numbers are i, without zeros."""
+        values = np.flatnonzero(counts[1:]) + 1
+        return cls(values, counts[values].astype(np.int64))
+
+
+class Sizes(NamedTuple):
+    """The distinct sizes of tables and their counts, if the seats of customers are known."""
+
+    values: Places
+    counts: Places
+
+    @classmethod
+    def of_counts(cls, counts: Places) -> Sizes:
+        """Return the sizes if ``counts[i]`` tables have i customers."""
+        return cls(*Histogram.of_counts(counts))
+
+    def arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of `log_sizes_given` after the discount."""
+        return tuple(self)
+
+    def log_seatings(self, discount: float) -> float:
+        """Return log prod_s (1 - d)_(s - 1), the factor of the seats that depends on d."""
+        return float(log_sizes_given(discount, *self))
+
+
+class CellPairs(NamedTuple):
+    """Distinct pairs of customers and tables of cells, with seatings integrated out."""
+
+    customers: Places  # (n_pairs,), sorted, > tables, since other pairs are uninformative
+    tables: Places  # (n_pairs,)
+    counts: Places  # (n_pairs,), number of cells
+
+    @classmethod
+    def of(cls, cells: Ints, customers: Ints, tables: Ints) -> CellPairs:
+        """Return the pairs of `cells`, given the customers and tables of all cells."""
+        few, many = np.zeros((FEW + 1, FEW), np.int64), np.empty((len(cells), 2), np.int32)
+        many = many[: count_pairs(cells, customers, tables, few, many)]
+        n, t = np.nonzero(few)
+        keys, counts = np.unique(many[:, 0] * np.int64(2**32) + many[:, 1], return_counts=True)
+        return cls(
+            np.concatenate([n, keys >> 32]),
+            np.concatenate([t, keys & (2**32 - 1)]),
+            np.concatenate([few[n, t], counts]),
+        )
+
+    def arguments(self) -> tuple[Any, ...]:
+        """Return the arguments of `sum_log_seatings` after the discount."""
+        width = int(self.tables[self.customers <= MOST_ROWS].max(initial=1)) + 1
+        return (*self, *_NO_RATIOS, np.empty((3, width)))
+
+    def log_seatings(self, discount: float) -> float:
+        """Return log prod S_d(c, t), up to terms that do not depend on d."""
+        return float(sum_log_seatings(discount, *self.arguments()))
+
+
+class Seats(NamedTuple):
+    """Statistics of the restaurants of one depth for their discount and concentration."""
+
+    cells: Sizes | CellPairs | None  # sizes of tables, or customers and tables
+    tables: Histogram  # of the restaurants' numbers of tables
+    customers: Histogram  # of the restaurants' numbers of customers
+
+    def restaurants(self) -> tuple[Any, ...]:
+        """Return the arguments of `log_tables_given` after the concentration."""
+        return *self.tables, *self.customers
+
+    def log_likelihood(self, discount: float, concentration: float) -> float:
+        """Return log p(tables | d, theta), up to terms that do not depend on d and theta."""
+        total = 0.0 if self.cells is None else self.cells.log_seatings(discount)
+        return total + float(log_tables_given(discount, concentration, *self.restaurants()))
+
+
+class NodeSeats(NamedTuple):
+    """Statistics of the restaurants of one depth if each has its own concentration."""
+
+    cells: Sizes | CellPairs | None  # as in `Seats`
+    tables: Ints  # (n_nodes,)
+    customers: Ints  # (n_nodes,)
+
+    def restaurants(self) -> tuple[Any, ...]:
+        """Return the arguments of `log_tables_by_node` after the concentration."""
+        return self.tables, self.customers
+
+    def log_likelihood(self, discount: float, concentration: Floats) -> float:
+        """Return log p(tables | d, thetas), up to terms that do not depend on d and thetas."""
+        total = 0.0 if self.cells is None else self.cells.log_seatings(discount)
+        return total + float(log_tables_by_node(discount, concentration, *self.restaurants()))
+
+
+def slice_discount(
+    seats: Seats | NodeSeats,
+    discount: float,
+    concentration: Any,  # of all restaurants, or (n_nodes,)
+    prior: tuple[float, float],
+    rng: NDArray[np.uint64],
+    width: float = 0.1,  # approximate scale of the posterior; a wrong scale only costs time
+) -> float:
+    """Return the next d of a chain that leaves p(d | tables, theta) invariant; prior: Beta."""
+    assert seats.cells is not None
+    cells, restaurants = seats.cells.arguments(), seats.restaurants()
+    if isinstance(seats, NodeSeats):
+        draw = draw_discount_by_node
+    else:
+        draw = draw_discount_of_sizes if isinstance(seats.cells, Sizes) else draw_discount_of_pairs
+    start = min(max(discount, SMALLEST), 1.0 - SMALLEST)
+    return float(draw(start, width, _MAX_STEPS, rng, *prior, concentration, cells, restaurants))
+
+
+def slice_concentration(
+    seats: Seats,
+    discount: float,
+    concentration: float,
+    prior: tuple[float, float],
+    rng: NDArray[np.uint64],
+) -> float:
+    """Return the next theta of a chain that leaves p(theta | tables, d) invariant; prior: Gamma."""
+    start = math.log(concentration)
+    return math.exp(
+        draw_log_concentration(start, 2.0, _MAX_STEPS, rng, discount, *prior, seats.restaurants())
+    )
+
+
+def slice_concentrations(
+    seats: NodeSeats,
+    discount: float,
+    concentration: Floats,
+    prior: tuple[float, float],
+    rng: NDArray[np.uint64],
+) -> None:
+    """Update the theta of each restaurant in place, as in `slice_concentration`."""
+    draw_concentrations(discount, concentration, seats.tables, seats.customers, *prior, rng)
+
+
+# The layout and the tables of a franchise.
+
 
 _NO_CELLS = np.empty(0, np.int32)
 
@@ -138,7 +317,7 @@ class FranchisePriors:
 _Ratios = tuple[Floats, Places, Places, Places, Places, Places]
 
 
-class Franchise(Part):
+class Franchise(ChainComponent):
     """The tables of a franchise, and the discounts and concentrations of its laws."""
 
     _data_attributes = ("layout", "_visited", "_base", "_ratios")
@@ -183,15 +362,17 @@ class Franchise(Part):
     def _nodes(self) -> Nodes:
         return Nodes(self.node_customers, self.node_tables)
 
-    def _laws(self) -> Laws:
+    def _laws(self) -> ProcessParameters:
         """Return discounts, concentrations, and the corresponding ratios of Stirling numbers."""
         if self._ratios is None:
             self._ratios = self._make_ratios()
         by_node, laws = self.priors.by_node, self.layout.laws
         concentration = self.concentration if by_node else self.concentration[laws]
-        return Laws(self.discount[laws], concentration, by_node, self._base, *self._ratios)
+        return ProcessParameters(
+            self.discount[laws], concentration, by_node, self._base, *self._ratios
+        )
 
-    def nodes_and_laws(self) -> tuple[Nodes, Laws]:
+    def nodes_and_laws(self) -> tuple[Nodes, ProcessParameters]:
         """Return counts of restaurants and laws, for kernels that only read them."""
         return self._nodes(), self._laws()
 
@@ -330,3 +511,369 @@ def _log_gamma(x: Any, shape: float, rate: float) -> Any:
     """Return the log density of Gamma(shape, rate) at x, a number or an array of them."""
     constant = shape * math.log(rate) - math.lgamma(shape)
     return constant + (shape - 1.0) * np.log(x) - rate * x
+
+
+# Initial concentrations and tables.
+
+
+_CANDIDATES = np.geomspace(1e-2, 1e4, 61)
+_SMALLEST = 1e-2
+"""Least concentration; with a discount the formula may give a negative one."""
+_MOST_CELLS = 2**13
+"""About the largest number of cells of a depth that its concentration depends on."""
+_DIRICHLET = 1e-6
+"""Discount below which the number of tables is that of a Dirichlet process."""
+
+
+class FranchiseStart(NamedTuple):
+    """Where the sampler of a franchise begins."""
+
+    concentration: Floats  # (n_laws,)
+    tables: Ints  # (n_cells,)
+
+
+def find_start(layout: FranchiseLayout, base: Floats, priors: FranchisePriors) -> FranchiseStart:
+    """Return a start near the posterior of concentrations and tables, which move together slowly.
+
+    From one table in each cell, large restaurants would have far too few tables for hundreds of
+    sweeps, and concentrations would stay low. Here concentrations do not depend on tables.
+    """
+    n_laws = layout.n_laws
+    discount = np.full(n_laws, 0.5) if priors.discount is None else priors.discount
+    is_given = priors.concentration is not None
+    shape, rate = priors.concentration_prior
+    log_posterior = np.tile((shape - 1.0) * np.log(_CANDIDATES) - rate * _CANDIDATES, (n_laws, 1))
+    concentration = np.ones(n_laws) if priors.concentration is None else priors.concentration.copy()
+    customers = layout.observed.astype(float)
+    tables = np.ones(len(layout.parent), np.int32)
+    for m in range(layout.n_depths - 1, -1, -1):
+        cells, law = layout.cells_at(m), int(layout.laws[m])
+        mine = customers[cells]
+        node = layout.node[cells].astype(np.int64) - layout.nodes_at(m).start
+        shares = base if m == 0 else _shares_above(layout, m, mine)
+        d = float(discount[law])
+        if not is_given:
+            # Without a discount, customers are Dirichlet-multinomial draws around the distribution
+            # above, for which all customers of restaurants with the same parent are taken together.
+            log_posterior[law] += _log_evidence(mine, node, shares)
+            theta = _CANDIDATES[log_posterior[law].argmax()]
+            # With a discount, a process with this concentration varies as much around its base.
+            concentration[law] = max((1.0 - d) * (theta + 1.0) - 1.0, _SMALLEST)
+        expected = _expected_tables(mine, concentration[law] * shares, d)
+        tables[cells] = np.clip(np.rint(expected), 1.0, np.maximum(mine, 1.0))
+        if m > 0:
+            np.add.at(customers, layout.parent[cells], tables[cells])
+    return FranchiseStart(concentration, tables)
+
+
+def _shares_above(layout: FranchiseLayout, m: int, mine: Floats) -> Floats:
+    """Return the share of each cell's dish among the customers of its restaurant's siblings."""
+    above = layout.cells_at(m - 1)
+    parent = layout.parent[layout.cells_at(m)] - above.start
+    pooled = np.bincount(parent, mine, above.stop - above.start)
+    node = layout.node[above] - layout.nodes_at(m - 1).start
+    shares = pooled / np.bincount(node, pooled)[node]
+    return np.asarray(shares[parent], float)
+
+
+def _log_evidence(mine: Floats, node: Places, shares: Floats) -> Floats:
+    """Return the log probability of the customers of restaurants, by candidate."""
+    n_cells = len(mine)
+    # With many cells, use evenly chosen restaurants, scaled up to all cells.
+    every = len(mine) // _MOST_CELLS + 1
+    chosen = node % every == 0
+    totals = np.bincount(node[chosen] // every, mine[chosen])
+    mine, shares = mine[chosen], shares[chosen]
+    found = np.empty(len(_CANDIDATES))
+    for i, theta in enumerate(_CANDIDATES):
+        prior = theta * shares
+        found[i] = np.sum(gammaln(prior + mine) - gammaln(prior))
+        found[i] += np.sum(gammaln(theta) - gammaln(theta + totals))
+    return found * (n_cells / max(len(mine), 1))
+
+
+def _expected_tables(customers: Floats, prior: Floats, discount: float) -> Floats:
+    """Return the expected numbers of tables of processes with the concentrations `prior`."""
+    if discount < _DIRICHLET:
+        return np.asarray(prior * (digamma(prior + customers) - digamma(prior)), float)
+    log_ratio = gammaln(prior + customers + discount) - gammaln(prior + customers)
+    log_ratio -= gammaln(prior + discount) - gammaln(prior)
+    return np.asarray(prior / discount * np.expm1(log_ratio), float)
+
+
+# The dishes that each restaurant serves.
+
+
+@dataclass(frozen=True)
+class ContextIndex:
+    """The cells of every restaurant, one after another, in the order of their dishes: outcomes."""
+
+    n_outcomes: int
+    has_root: bool  # one restaurant is above all others; else the first depth is below the base
+    cell_ptr: Ints  # (n_nodes + 1,), cells of restaurant u are cell_ptr[u]:cell_ptr[u + 1]
+    outcome: Ints  # (n_cells,)
+    layout: FranchiseLayout
+
+    def base_of_cells(self, base: Floats) -> Floats:
+        """Return the base's probability of the outcome of each cell of the first depth."""
+        return base[self.outcome[self.layout.cells_at(0)]]
+
+    def find_cells(self, outcomes: Ints, contexts: Ints) -> Ints:
+        """Return the (n, depths) cells of outcomes on paths of restaurants, -1 for none."""
+        cells = np.empty_like(contexts)
+        find_cells(as_readonly(outcomes), contexts, self.cell_ptr, self.outcome, cells)
+        return cells
+
+
+def pack(parts: list[Places]) -> Ints:
+    """Return the concatenated parts as 32-bit integers."""
+    return np.concatenate(parts).astype(np.int32)
+
+
+def count_up(owners: Places, n: int, *, first: int) -> Ints:
+    """Return offsets of the items of each of n owners, counted from `first`; owners are sorted."""
+    return (np.searchsorted(owners, np.arange(n + 1)) + first).astype(np.int32)
+
+
+# Predictions that interpolate the restaurants.
+
+
+@dataclass(frozen=True)
+class InterpolatedModel:
+    """p(w | u) = mass_uw + backoff_u p(w | the restaurant above u)."""
+
+    context_index: ContextIndex
+    mass: Floats  # (n_cells,)
+    backoff: Floats  # (n_nodes,), 1 - the sum of the masses of a restaurant's cells
+    base: Floats  # (n_outcomes,), distribution above the topmost restaurants
+    # (n_laws,), backoff of a restaurant with one customer, if some are not in `context_index`
+    chain: Floats = field(default_factory=lambda: np.empty(0))
+
+    def add_to_probabilities(
+        self, outcomes: Ints, contexts: Ints, cells: Ints, total: Floats
+    ) -> None:
+        """Add the probabilities of outcomes at the ends of paths to `total`."""
+        add_probabilities(
+            as_readonly(outcomes), contexts, cells, self.mass, self.backoff, self.base, total
+        )
+
+    def add_to_distributions(self, contexts: Ints, total: Floats) -> None:
+        """Add the distributions at the ends of paths to the rows of `total`."""
+        index = self.context_index
+        add_distributions(
+            contexts, int(index.has_root), index.cell_ptr, index.outcome, self.mass, self.backoff,
+            self.top(), np.empty(index.n_outcomes), total,
+        )  # fmt: skip
+
+    def top(self) -> Floats:
+        """Return the distribution of the root, or the base if there is no root."""
+        if not self.context_index.has_root:
+            return self.base
+        last = self.context_index.cell_ptr[1]
+        distribution = self.base * self.backoff[0]
+        distribution[self.context_index.outcome[:last]] += self.mass[:last]
+        return distribution
+
+    def cell_probabilities(self) -> Floats:
+        """Return p(w | u) of every cell, including all restaurants above it, (n_cells,)."""
+        layout = self.context_index.layout
+        lower = np.empty(len(self.mass))
+        for m in range(layout.n_depths):
+            cells = layout.cells_at(m)
+            parent = layout.parent[cells]
+            below = lower[parent] if m else self.base[self.context_index.outcome[cells]]
+            lower[cells] = self.mass[cells] + self.backoff[layout.node[cells]] * below
+        return lower
+
+
+# Markov chain and samples of models that are a single franchise.
+
+
+@dataclass(frozen=True)
+class TableSample:
+    """A sample: discounts, concentrations, and tables of all cells that may have several."""
+
+    tables: Ints  # customers follow from the tables of the cells below
+    discount: Floats
+    concentration: Floats
+
+    def franchise(self, context_index: ContextIndex, base: Floats) -> Franchise:
+        """Return the sample as a franchise."""
+        priors = FranchisePriors(
+            self.discount, self.concentration, (1.0, 1.0), (1.0, 1.0),
+            by_node=len(self.concentration) > len(self.discount),
+        )  # fmt: skip
+        tables = np.ones(len(context_index.outcome), np.int32)
+        tables[context_index.layout.capacity > 1] = self.tables
+        return Franchise(context_index.layout, context_index.base_of_cells(base), priors, tables)
+
+    def interpolated(self, context_index: ContextIndex, base: Floats) -> InterpolatedModel:
+        """Return p(w | u) = (c - d t) / (theta + C) + (theta + d T) / (theta + C) p(w | above)."""
+        franchise = self.franchise(context_index, base)
+        discount = self.discount[context_index.layout.laws]
+        of_cells = np.repeat(discount, np.diff(context_index.layout.cell_ptr))
+        mass = franchise.customers - of_cells * franchise.tables
+        of_nodes = np.repeat(discount, np.diff(context_index.layout.node_ptr))
+        theta = franchise.node_concentrations()
+        total = theta + franchise.node_customers
+        backoff = (theta + of_nodes * franchise.node_tables) / total
+        mass /= total[context_index.layout.node]
+        if franchise.priors.by_node:
+            return InterpolatedModel(context_index, mass, backoff, base)
+        chain = (self.concentration + self.discount) / (self.concentration + 1.0)
+        return InterpolatedModel(context_index, mass, backoff, base, chain)
+
+
+class FranchiseSampler(ChainComponent):
+    """Markov chain of a franchise whose dishes are known."""
+
+    _data_attributes = ("context_index",)
+
+    def __init__(
+        self,
+        context_index: ContextIndex,
+        base: Floats,
+        priors: FranchisePriors,
+        rng: NDArray[np.uint64],
+        *,
+        finds_start: bool = False,  # near the posterior, not with one table in each cell
+    ):
+        self.context_index = context_index
+        self.base = base
+        self.rng = rng
+        layout, of_cells = context_index.layout, context_index.base_of_cells(base)
+        start = find_start(layout, of_cells, priors) if finds_start else None
+        concentration, tables = (None, None) if start is None else start
+        self.franchise = Franchise(layout, of_cells, priors, tables, concentration)
+
+    def attach(self, context_index: ContextIndex) -> None:
+        """Attach the data."""
+        self.context_index = context_index
+        self.franchise.attach(context_index.layout, context_index.base_of_cells(self.base))
+
+    def sweep(self) -> None:
+        """Draw all tables, discounts and concentrations once."""
+        self.franchise.sweep(self.rng)
+
+    def log_joint(self) -> float:
+        """Return log p(outcomes, tables, discounts, concentrations)."""
+        return self.franchise.log_joint()
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars for the trace, with means over restaurants of concentrations."""
+        franchise = self.franchise
+        row = {"log_joint": self.log_joint()}
+        n_tables = franchise.tables_by_law()
+        concentrations = franchise.concentrations_by_law()
+        for m in range(self.context_index.layout.n_laws):
+            row[f"discount_{m}"] = float(franchise.discount[m])
+            row[f"concentration_{m}"] = float(np.mean(concentrations[m]))
+            row[f"tables_{m}"] = float(n_tables[m])
+        return row
+
+    def model(self) -> TableSample:
+        """Return the current sample."""
+        franchise = self.franchise
+        return TableSample(
+            franchise.tables[self.context_index.layout.capacity > 1],
+            franchise.discount.copy(),
+            franchise.concentration.copy(),
+        )
+
+    def state(self) -> Any:
+        """Return a read-only view of the state."""
+        raise NotImplementedError
+
+
+class LawAverages:
+    """Running means of discounts, concentrations and numbers of tables."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self.discount: Any = 0.0
+        self.concentration: Any = 0.0
+        self.n_tables: Any = 0.0
+
+    def add(self, sampler: FranchiseSampler) -> None:
+        """Add the sampler's current state to the means."""
+        franchise = sampler.franchise
+        self.discount = self.discount + franchise.discount
+        self.concentration = self.concentration + franchise.concentration
+        self.n_tables = self.n_tables + franchise.tables_by_law()
+        self.n += 1
+
+    def means(self) -> tuple[Floats, Floats, Floats]:
+        """Return the means of discounts, concentrations (by depth or restaurant) and tables."""
+        return self.discount / self.n, self.concentration / self.n, self.n_tables / self.n
+
+
+class FranchiseState:
+    """The state of a chain after a sweep: a live, read-only view, which `copy` detaches.
+
+    Lists have an array for each depth, beginning with the broadest contexts.
+    """
+
+    def __init__(self, sampler: FranchiseSampler):
+        self._sampler: Any = sampler
+
+    def _by_depth(self, array: NDArray[Any]) -> list[NDArray[Any]]:
+        layout = self._sampler.context_index.layout
+        return [as_readonly(array[layout.cells_at(m)]) for m in range(layout.n_depths)]
+
+    def _places(self) -> list[NDArray[np.integer]]:
+        """Return the restaurant of each cell, numbered within its depth."""
+        layout = self._sampler.context_index.layout
+        return [
+            node - layout.nodes_at(m).start for m, node in enumerate(self._by_depth(layout.node))
+        ]
+
+    @property
+    def tables(self) -> list[Ints]:
+        """Tables t of each cell, a pair of a context and an outcome that was seen in it."""
+        return self._by_depth(self._sampler.franchise.tables)
+
+    @property
+    def customers(self) -> list[Ints]:
+        """Customers c of each cell."""
+        return self._by_depth(self._sampler.franchise.customers)
+
+    @property
+    def discounts(self) -> Floats:
+        """Discount d of each depth; the last also applies to all greater depths."""
+        return as_readonly(self._sampler.franchise.discount)
+
+    @property
+    def concentrations(self) -> Any:
+        """Concentration theta of each depth, like `discounts`; if by context, a list of arrays."""
+        franchise = self._sampler.franchise
+        if franchise.priors.by_node:
+            return [as_readonly(part) for part in franchise.concentrations_by_law()]
+        return as_readonly(franchise.concentration)
+
+    def log_joint(self) -> float:
+        """Return log p(outcomes, tables, discounts, concentrations), including all constants."""
+        return float(self._sampler.log_joint())
+
+    def copy(self) -> Self:
+        """Return a copy of the state that later sweeps do not change."""
+        return type(self)(self._sampler.copy())
+
+
+# Checks of parameters with a value for each depth.
+
+
+def check_by_depth(
+    value: Any, name: str, n: int, check: Callable[[Any], float], what: str
+) -> Floats | None:
+    """Return a checked value for each of n depths, called `what`; None if they are to be drawn."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    if is_number(value):
+        return np.full(n, check(value))
+    array = as_array(value, name)
+    if array.shape != (n,) or array.dtype.kind not in "iuf":
+        raise ValueError(
+            f'{name} must be "auto", a number, or {n} numbers, one for each {what}; got '
+            f"{shorten(value)}."
+        )
+    return np.array([check(float(each)) for each in array])

@@ -1,25 +1,28 @@
 """Hidden Markov models of sequences, with as many states as the data require."""
 
 from skdp._numeric._random import make_generator
-from skdp.emissions._autoregressive._emission import AutoregressiveEmission
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
-from skdp.emissions._discrete._bernoulli import BernoulliEmission
-from skdp.emissions._discrete._categorical import CategoricalEmission
-from skdp.emissions._discrete._multinomial import MultinomialEmission
-from skdp.emissions._discrete._poisson import PoissonEmission
-from skdp.emissions._gaussian._emission import GaussianEmission
-from skdp.emissions._independent import IndependentEmissions
-from skdp.emissions._protocol import (
+from skdp.emissions._common._protocol import (
     CollapsedEmission,
     ComparableEmission,
     EmissionModel,
     EmissionSampler,
 )
+from skdp.emissions._discrete._bernoulli import BernoulliEmission
+from skdp.emissions._discrete._categorical import CategoricalEmission
+from skdp.emissions._discrete._multinomial import MultinomialEmission
+from skdp.emissions._discrete._poisson import PoissonEmission
+from skdp.emissions._gaussian._autoregressive import AutoregressiveEmission
+from skdp.emissions._gaussian._emission import GaussianEmission
+from skdp.emissions._gaussian._student_t import StudentTEmission
+from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._regression._emission import RegressionEmission
-from skdp.emissions._student_t._emission import StudentTEmission
-from skdp.sequence._durations._negative_binomial import NegativeBinomialDuration
-from skdp.sequence._durations._poisson import PoissonDuration
-from skdp.sequence._durations._protocol import DurationModel, DurationSampler
+from skdp.sequence._durations._families import (
+    DurationModel,
+    DurationSampler,
+    NegativeBinomialDuration,
+    PoissonDuration,
+)
 from skdp.sequence._factorial_hmm import FactorialHMM
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
 from skdp.sequence._hmm_functions import (
@@ -29,10 +32,12 @@ from skdp.sequence._hmm_functions import (
     hmm_viterbi,
 )
 from skdp.sequence._similarities._emission import EmissionSimilarity
-from skdp.sequence._similarities._fixed import FixedSimilarity
 from skdp.sequence._similarities._gaussian import GaussianSimilarity
-from skdp.sequence._similarities._laplacian import LaplacianSimilarity
-from skdp.sequence._similarities._protocol import SimilaritySampler
+from skdp.sequence._similarities._protocol import (
+    FixedSimilarity,
+    LaplacianSimilarity,
+    SimilaritySampler,
+)
 from skdp.sequence._state_detector import StateDetector
 
 InfiniteHMM = HDPHMMLT

@@ -21,20 +21,25 @@ from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SequencePanel
-from skdp.data._panels import split
+from skdp.data._sequence_panel import split
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
-from skdp.emissions._binary_factors._model import OUTPUTS
+from skdp.emissions._binary_factors._part import OUTPUTS
 from skdp.inference._convergence import warn_of_latent_bound, warn_user
 from skdp.inference._trace import Trace
-from skdp.sequence._base import SequenceEstimator
-from skdp.sequence._factorial._alignment import name_factors
-from skdp.sequence._factorial._known_bits import check_known_bits, write_known
-from skdp.sequence._factorial._model import MOST_FACTORS
-from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
-from skdp.sequence._factorial._sampler import FactorialSampler
-from skdp.sequence._factorial._step_factors import StepFactors
-from skdp.sequence._hmm._hints import LabeledPanel
-from skdp.sequence._partitions import of_features, takes_partitions
+from skdp.sequence._base import SequenceEstimator, of_features, takes_partitions
+from skdp.sequence._factorial._model import (
+    MOST_FACTORS,
+    check_known_bits,
+    name_factors,
+    write_known,
+)
+from skdp.sequence._factorial._sampler import (
+    BuffetNumber,
+    FactorialSampler,
+    GivenNumber,
+    StepFactors,
+)
+from skdp.sequence._hmm._messages import LabeledPanel
 
 _NO_PRIOR = (1.0, 1.0)
 """Default prior of the activities of states, which this model does not have."""

@@ -12,15 +12,15 @@ from sklearn.base import clone
 from skdp._checks import check_beta_prior, check_gamma_prior, check_memory
 from skdp._executors import Executor
 from skdp._fit import FitState
-from skdp._fit._partitions import PartitionedSampling
+from skdp._fit._estimator import PartitionedSampling
+from skdp._numeric import Places
 from skdp._numeric._random import Role, derive_stream
-from skdp._numeric._typing import Places
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import PartitionedPanel
-from skdp.data._panels import split
+from skdp.data._sequence_panel import split
+from skdp.emissions._common._protocol import check_part, looks_back, resolve_part
 from skdp.emissions._discrete._categorical import CategoricalEmission
-from skdp.emissions._names import EMISSIONS
-from skdp.emissions._protocol import looks_back
+from skdp.emissions._independent import EMISSIONS
 from skdp.inference._convergence import (
     SHARE_AT_BOUND,
     warn_of_bound,
@@ -28,9 +28,17 @@ from skdp.inference._convergence import (
     warn_of_truncation,
 )
 from skdp.inference._trace import Trace
-from skdp.sequence._hmm._alignment import StateOrder, name_states
+from skdp.sequence._base import (
+    DURATIONS,
+    SIMILARITIES,
+    check_partitionable,
+    distribute_panel,
+    make_part,
+    start_distributed,
+)
 from skdp.sequence._hmm._distributed import DistributedPanel
-from skdp.sequence._hmm._hints import (
+from skdp.sequence._hmm._first_states import check_init, list_given
+from skdp.sequence._hmm._messages import (
     KnownStates,
     LabeledPanel,
     Mask,
@@ -39,13 +47,10 @@ from skdp.sequence._hmm._hints import (
     check_path,
     find_possible_steps,
 )
-from skdp.sequence._hmm._initial_split_merge import check_init, list_given
-from skdp.sequence._hmm._predictions import HMMPredictions
-from skdp.sequence._hmm._sampler import HMMSampler
+from skdp.sequence._hmm._sampler import HMMSampler, StateOrder, name_states
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._partitioned import check_partitionable, distribute_panel, start_distributed
-from skdp.sequence._parts import DURATIONS, SIMILARITIES, check_part, make_part, resolve_part
-from skdp.sequence._similarities._fixed import FixedSimilarity, FixedSimilaritySampler
+from skdp.sequence._hmm_predictions import HMMPredictions
+from skdp.sequence._similarities._protocol import FixedSimilarity, FixedSimilaritySampler
 
 _PARTS: dict[str, Mapping[str, type]] = {
     "emission": EMISSIONS,

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array, as_floats, shorten
 from skdp._numeric._random import make_seed_sequence, make_stream
-from skdp.sequence._hmm._messages import HMMMessages
-from skdp.sequence._hmm._viterbi import decode
+from skdp.sequence._hmm._messages import HMMMessages, decode
 
 _TOLERANCE = 1e-6
 

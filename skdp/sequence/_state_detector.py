@@ -4,43 +4,264 @@ from __future__ import annotations
 
 import warnings
 from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_entries, check_scale
-from skdp._fit._input_warnings import warn_of_counter, warn_of_times
+from skdp._fit._estimator import warn_of_counter, warn_of_times
+from skdp._numeric import Places
 from skdp._numeric._random import make_seed_sequence
-from skdp._sklearn_compat import (
-    EstimatorMixin,
-    Interval,
-    StrOptions,
-    validate_parameters,
-)
+from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.data import SequencePanel, check_panel
-from skdp.data._panels import check_no_lengths, split
+from skdp.data._sequence_panel import check_no_lengths, split
+from skdp.emissions._common._protocol import EmissionModel
 from skdp.preprocessing._window_features import WindowFeatures
-from skdp.preprocessing._windows._columns import find_varying
-from skdp.preprocessing._windows._features import Steps
-from skdp.preprocessing._windows._known_features import TooFewValuesError
-from skdp.preprocessing._windows._layout import WindowLayout
-from skdp.preprocessing._windows._period import has_waves
+from skdp.preprocessing._windows import (
+    Steps,
+    TooFewValuesError,
+    WindowLayout,
+    find_varying,
+    has_waves,
+)
 from skdp.sequence._base import check_columns_observed
-from skdp.sequence._detector._coarse import coarsen, decode_with
-from skdp.sequence._detector._criterion import judge_states
-from skdp.sequence._detector._known import know_groups, know_windows, write_known
-from skdp.sequence._detector._memory import forget, learn_memory
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
-from skdp.sequence._hmm._hints import check_known_states
+from skdp.sequence._hmm._messages import KnownStates, check_known_states
+
+# Predictions of hidden Markov models with a part of the evidence.
+
+
+@dataclass(frozen=True)
+class _CoarseEmission:
+    """An emission whose log densities are multiplied by a power below 1."""
+
+    emission: EmissionModel
+    power: float
+
+    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.power * self.emission.log_obs(values)
+
+
+def coarsen(model: HDPHMMLT, power: float) -> HDPHMMLT:
+    """Return a copy of a fitted model that gives each observation only `power` of its evidence."""
+    # Only predict, predict_proba and predict_change_proba are meant to be used.
+    coarse = copy(model)
+    coarse.samples_ = [
+        replace(sample, emission=_CoarseEmission(sample.emission, power))  # type: ignore[arg-type]
+        for sample in model.samples_
+    ]
+    return coarse
+
+
+def decode_with(
+    model: HDPHMMLT, observations: SequencePanel, known: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
+    """Return the most probable state of each observation, given `known` states (-1: unknown)."""
+    if known is None:
+        return np.concatenate(model.predict(observations))
+    states = KnownStates(known, model.n_components)
+    probabilities = model._mean_of_samples("posteriors", observations, states)
+    return np.asarray(probabilities.argmax(axis=1))
+
+
+# A criterion by which segmentations of the same observations are compared.
+#
+# Successive observations of a recording depend on each other beyond their states: a level drifts,
+# and windows overlap. A hidden Markov model without this dependence explains a drift by many
+# states. So the residuals of the states' means are an autoregression of order one, with a
+# coefficient for each column and a covariance for each state:
+#
+#     x_t - m(z_t) = a (x_t-1 - m(z_t-1)) + e_t,  e_t ~ N(0, S(z_t))
+#
+# Over a gap of k steps, a^k and the variance of k steps take the places of a and S(z_t).
+
+
+_SHRINKAGE = 0.05
+"""Variance, relative to that of a column, of the pseudo-observations added to each covariance: a
+state of a few equal steps must not have an unbounded density."""
+
+
+_LONGEST_MEMORY = 0.999
+
+
+class Residuals(NamedTuple):
+    """What is left of observations when the means of their states are subtracted."""
+
+    now: NDArray[np.int64]  # (n,) complete observations after another one in their sequence
+    lags: NDArray[np.int64]  # (n,) how many steps ago that one was
+    before: NDArray[np.float64]  # (n, D) residuals of the earlier ones
+    after: NDArray[np.float64]  # (n, D) residuals of these
+
+    @classmethod
+    def of(
+        cls, values: NDArray[np.float64], ptr: NDArray[np.int64], states: NDArray[np.int64]
+    ) -> Residuals:
+        """Return the residuals of observations as in `judge_states`."""
+        complete = np.flatnonzero(~np.isnan(values).any(axis=1))
+        used, numbers = np.unique(states[complete], return_inverse=True)
+        residuals = values[complete]
+        for k in range(len(used)):
+            residuals[numbers == k] -= residuals[numbers == k].mean(axis=0)
+        sequences = np.searchsorted(ptr, complete, side="right")
+        follows = np.flatnonzero(sequences[1:] == sequences[:-1]) + 1
+        now, last = complete[follows], complete[follows - 1]
+        return cls(now, now - last, residuals[follows - 1], residuals[follows])
+
+    @property
+    def usual_lag(self) -> int:
+        """The lag with the most pairs of observations; the shortest of them."""
+        return max(int(np.bincount(self.lags, minlength=2).argmax()), 1)
+
+    @property
+    def correlations(self) -> NDArray[np.float64]:
+        """The share of a residual that is left after the usual lag, from 0 to 1, (D,)."""
+        usual = self.lags == self.usual_lag
+        before, after = self.before[usual], self.after[usual]
+        power = np.maximum((before**2).sum(axis=0), np.finfo(float).tiny)
+        return np.clip((before * after).sum(axis=0) / power, 0.0, 1.0)
+
+    @property
+    def memory(self) -> NDArray[np.float64]:
+        """The coefficient of the autoregression of each column, from 0 to .999, (D,)."""
+        return np.minimum(self.correlations ** (1.0 / self.usual_lag), _LONGEST_MEMORY)
+
+    def noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the noise of each observation scaled to one step, and its scale, (n, D) each."""
+        memory, lags = self.memory, self.lags[:, np.newaxis]
+        # After k steps, noise of variance s has the variance s (1 - a^2k) / (1 - a^2).
+        scales = np.sqrt((1.0 - memory ** (2 * lags)) / (1.0 - memory**2))
+        return (self.after - memory**lags * self.before) / scales, scales
+
+
+def judge_states(
+    values: NDArray[np.float64],
+    ptr: NDArray[np.int64],
+    states: NDArray[np.int64],
+    cost: float,
+) -> float:
+    """Return a penalized log likelihood of the complete steps given states; higher is better."""
+    variances = np.nanvar(values, axis=0)
+    values = values[:, variances > 0.0]
+    variances = variances[variances > 0.0]
+    is_inner = np.ones(len(values), dtype=bool)
+    is_inner[ptr[:-1]] = False
+    n_changes = np.count_nonzero((np.diff(states) != 0) & is_inner[1:])
+    used = np.unique(states[~np.isnan(values).any(axis=1)])
+    residuals = Residuals.of(values, ptr, states)
+    noise, scales = residuals.noise()
+    n_columns = values.shape[1]
+    n_parameters = n_columns * (1 + len(used))
+    log_likelihood = -np.log(scales).sum()
+    n_pseudo = n_columns + 2
+    prior = n_pseudo * _SHRINKAGE * np.diag(variances)
+    for state in used:
+        errors = noise[states[residuals.now] == state]
+        if len(errors) == 0 or n_columns == 0:
+            continue
+        scatter = errors.T @ errors
+        covariance = (scatter + prior) / (len(errors) + n_pseudo)
+        log_likelihood -= 0.5 * len(errors) * np.linalg.slogdet(covariance)[1]
+        log_likelihood -= 0.5 * np.trace(np.linalg.solve(covariance, scatter))
+        n_parameters += n_columns * (n_columns + 1) // 2
+    # With a cost of 1/2, this is the Bayesian information criterion.
+    return float(log_likelihood - cost * (n_parameters + n_changes) * np.log(len(values)))
+
+
+# Known states of steps, or -1, for the windows that represent them.
+
+
+class KnownRanges(NamedTuple):
+    """Known states within ranges of successive places."""
+
+    firsts: Places  # range i holds the known places number firsts[i] to lasts[i] - 1
+    lasts: Places
+    agree: np.ndarray  # whether all known places of a range have the same state
+
+    @classmethod
+    def of(cls, known: Places, begins: Places, ends: Places) -> KnownRanges:
+        """Return the known states, or -1, of places from `begins` to ``ends - 1``."""
+        places = np.flatnonzero(known >= 0)
+        changes = np.concatenate([[0], np.cumsum(np.diff(known[places]) != 0)])
+        firsts, lasts = np.searchsorted(places, begins), np.searchsorted(places, ends)
+        last = np.minimum(np.maximum(lasts - 1, firsts), len(changes) - 1)
+        agree = changes[last] == changes[np.minimum(firsts, len(changes) - 1)]
+        return cls(firsts, lasts, agree)
+
+
+def know_windows(known: Places, layout: WindowLayout) -> Places:
+    """Return the known state of each window, or -1 if there is none or its steps disagree, (W,)."""
+    # A window represents the steps to which its center is nearest, and one of these must be known.
+    # If any of the known steps that it holds disagree, it lies across a change.
+    begins = layout.first_steps
+    ends = np.append(begins[1:], layout.step_ptr[-1])
+    own = KnownRanges.of(known, begins, ends)
+    whole = KnownRanges.of(known, np.minimum(begins, layout.starts), np.maximum(ends, layout.ends))
+    return _states_of(known, own, whole.agree)
+
+
+def know_groups(known: Places, rows: Places, ptr: Places) -> Places:
+    """Return the known state, or -1, that each of the windows `rows` shares up to the next one."""
+    # `rows` has the first window of each sequence, so that no range extends into the next one.
+    own = KnownRanges.of(known, rows, np.append(rows[1:], ptr[-1]))
+    return _states_of(known, own, own.agree)
+
+
+def _states_of(known: Places, ranges: KnownRanges, agree: np.ndarray) -> Places:
+    """Return the first known state of each range, or -1 if there is none or they do not agree."""
+    states = np.append(known[known >= 0], -1)[ranges.firsts]
+    return np.where(agree & (ranges.lasts > ranges.firsts), states, -1)
+
+
+def write_known(labels: Places, known: Places, layout: WindowLayout) -> None:
+    """Write known states to labels; in a window with known steps, the nearest one decides."""
+    places = np.flatnonzero(known >= 0)
+    window = layout.spread(np.arange(len(layout.starts)))
+    steps, last = np.arange(len(labels)), len(places) - 1
+    number = np.searchsorted(places, steps, side="right")
+    before, after = places[np.maximum(number - 1, 0)], places[np.minimum(number, last)]
+    distances = [
+        np.where(window[place] == window, np.abs(steps - place), len(labels))
+        for place in (before, after)
+    ]
+    nearest = np.where(distances[0] <= distances[1], before, after)
+    is_near = np.minimum(*distances) < len(labels)
+    labels[is_near] = known[nearest[is_near]]
+
+
+# Values without the autocorrelation of their noise.
+
+
+_CLEAR = 2.0
+"""Smallest coefficient, in standard errors, that is not taken as 0."""
+
+
+def learn_memory(panel: SequencePanel, states: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the share of a residual that the next one repeats, (D,); 0 if it is not clear."""
+    residuals = Residuals.of(panel.values, panel.ptr, states)
+    n_pairs = np.count_nonzero(residuals.lags == residuals.usual_lag)
+    is_clear = residuals.correlations * np.sqrt(n_pairs) >= _CLEAR
+    return np.where(is_clear, residuals.memory, 0.0)
+
+
+def forget(panel: SequencePanel, memory: NDArray[np.float64]) -> SequencePanel:
+    """Return y_t = x_t - a x_t-1, with a = `memory`; x_t replaces a missing x_t-1. If x_t - m = a
+    (x_t-1 - m) + e_t in a state of mean m, y_t = (1 - a) m + e_t has independent noise.
+    """
+    before = np.roll(panel.values, 1, axis=0)
+    before[panel.ptr[:-1]] = np.nan
+    before = np.where(np.isnan(before), panel.values, before)
+    # The first value after a change still has its share of the previous state.
+    return SequencePanel(panel.values - memory * before, panel.ptr)
+
+
+# The estimator.
+
 
 _EVIDENCE = 0.25
 """Share of the evidence of an observation, divided by the step, that predictions use: overlapping
@@ -54,8 +275,8 @@ _EVIDENCE_OF_CHANGES = 0.1
 """The same for probabilities of changes."""
 
 _COST_OF_WINDOWS, _COST_OF_VALUES = 1.0, 0.5
-"""What a parameter costs in the criterion, times log N: windows overlap, so they are fewer than N
-independent observations."""
+"""Cost of a parameter in the criterion, in units of log N: windows overlap, so they are fewer than
+N independent observations."""
 
 _FEWEST = 100
 """Minimum number of observations that a step chosen by "auto" leaves in a longer recording."""

@@ -8,9 +8,8 @@ import numpy as np
 
 from skdp._checks import shorten
 from skdp._sklearn_compat import StrOptions
-from skdp.topics._base import PRIOR
-from skdp.topics._partitioned import InPartitions
-from skdp.topics._tables._base import BaseTableModel
+from skdp.topics._base import PRIOR, InPartitions
+from skdp.topics._inferred_number import BaseTableModel
 
 
 class AdaptiveTopicModel(BaseTableModel):
@@ -58,8 +57,8 @@ class AdaptiveTopicModel(BaseTableModel):
         words keep their numbers; if the number of topics is inferred, they come first, and exist
         without words, too. With ``init="random"`` words start with topics drawn from this prior.
     seed_weight : int or "auto", default="auto"
-        Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
-        word in the topic the prior is worth. "auto": .75 % of the mean number of words in a topic,
+        Pseudo-count of every seed word in its topic, from 1 to 2^20: the prior counts as this many
+        occurrences of the word in the topic. "auto": .75 % of the mean number of words in a topic,
         with the initial number of topics if it is inferred.
     fixed_components : (n_fixed, n_features) array-like or None, default=None
         Known topics: the first topics keep exactly these word probabilities, and the others are

@@ -1,22 +1,43 @@
-"""Base class of the topic models whose number of topics may be inferred."""
+"""Base classes of topic models with an inferred number of topics, and of table models."""
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from skdp._checks import check_beta_prior, check_gamma_prior, shorten
 from skdp._fit import FitState
-from skdp._numeric._random import Role, derive_seed
+from skdp._numeric._random import Role, derive_seed, derive_stream
+from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.inference._convergence import warn_of_bound, warn_of_drifts
 from skdp.inference._trace import Trace
-from skdp.topics._base import BaseTopicModel
-from skdp.topics._coarse_views import effective_number
+from skdp.processes._partitions import TopPriors, check_concentration_or_prior
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._given_topics import check_topics
-from skdp.topics._shared._allowed import LabeledCorpus
-from skdp.topics._shared._best_sample import BestSample
+from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SAMPLERS, SMALLEST_CONCENTRATION
+from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._shared._arrays import LabeledCorpus
+from skdp.topics._shared._distributed import DistributedCorpus
+from skdp.topics._shared._fold_in import LikelihoodMixin
 from skdp.topics._shared._pilots import DEFAULT_NUMBER, PilotChoice, choose_number_of_topics
+from skdp.topics._shared._sampler import BestSample
+from skdp.topics._tables._model import TableModel
+from skdp.topics._tables._open_sampler import (
+    LARGEST_TOP_CONCENTRATION,
+    FirstTopLevel,
+    OpenTableSampler,
+)
+from skdp.topics._tables._sampler import (
+    START_CONCENTRATION,
+    DistributedTableSampler,
+    HyperParameters,
+    TableSampler,
+)
+from skdp.topics._words_of_topics import effective_number
 
 
 class InferredNumberModel(BaseTopicModel):
@@ -193,3 +214,232 @@ class PilotedStart:
         if not is_open:
             sampler.most_topics = 1
         return sampler
+
+
+# Base class of the estimators of table models.
+
+
+_CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
+
+LDA_SWEEPS = 100
+"""Number of sweeps of the LDA chain that assigns the first topics with ``init="lda"``."""
+
+
+class BaseTableModel(LikelihoodMixin, InferredNumberModel):
+    """Base class of the models whose segments are Poisson-Dirichlet processes.
+
+    They differ in `_parents`, the prior (lambda_S, lambda_T) of the weights of the document and of
+    the previous segment as parents of a segment; a zero excludes the parent.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **InferredNumberModel._parameter_constraints,
+        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
+        "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+        "discount_prior": [tuple, list],
+        "concentration": [_CONCENTRATION, StrOptions({"auto"})],
+        "concentration_prior": [tuple, list],
+        "concentration_scope": [StrOptions({"corpus", "document", "segment"})],
+        "sampler": [StrOptions(set(SAMPLERS))],
+        "init": [StrOptions({"random", "lda"}), "array-like"],
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "document_concentration": "no_validation",
+        "document_concentration_prior": [tuple, list],
+        "top_concentration": "no_validation",
+        "top_concentration_prior": [tuple, list],
+        "initial_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "max_components": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    _optional_attributes = InferredNumberModel._optional_attributes | frozenset([
+        "document_concentration_", "top_concentration_",
+    ])  # fmt: skip
+
+    _may_be_open: ClassVar[bool] = True
+    """Whether `n_components` may be "auto"."""
+
+    @property
+    def _parents(self) -> tuple[float, float] | str:
+        """Prior (lambda_S, lambda_T) of the parents' weights, or the name of the learning rule."""
+        raise NotImplementedError
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether the number of topics is inferred."""
+        return isinstance(self.n_components, str)
+
+    # Validation
+
+    @property
+    def _level_of_labels(self) -> str:
+        return "document"
+
+    def _validate_parameters(self) -> None:
+        if self._may_be_open:
+            self._top_level()
+        if self._is_open and not (
+            isinstance(self.doc_topic_prior, str) and self.doc_topic_prior == "auto"
+        ):
+            raise ValueError(
+                "doc_topic_prior must be 'auto' if n_components is 'auto': it is then "
+                "document_concentration times the weights of the topics. Got "
+                f"{shorten(self.doc_topic_prior)}."
+            )
+        super()._validate_parameters()
+        self._hyper_parameters()
+
+    def _top_level(self) -> FirstTopLevel:
+        value, prior = check_concentration_or_prior(
+            self.document_concentration, self.document_concentration_prior, "document_concentration"
+        )
+        top_value, top_prior = check_concentration_or_prior(
+            self.top_concentration, self.top_concentration_prior, "top_concentration",
+            largest=LARGEST_TOP_CONCENTRATION,
+        )  # fmt: skip
+        return FirstTopLevel(value, top_value, TopPriors(prior, top_prior))
+
+    def _hyper_parameters(self) -> HyperParameters:
+        return HyperParameters(
+            check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
+            self._topic_word_prior(),
+            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
+            self.discount if isinstance(self.discount, str) else float(self.discount),
+            check_beta_prior(self.discount_prior, "discount_prior"),
+            self.concentration
+            if isinstance(self.concentration, str)
+            else float(self.concentration),
+            check_gamma_prior(self.concentration_prior, "concentration_prior"),
+            self.concentration_scope if isinstance(self.concentration, str) else "corpus",
+            self._parents,
+        )
+
+    def _hyper_parameters_of_fit(self) -> HyperParameters:
+        """Return the parameters for samplers, with the seeds for X."""
+        return self._hyper_parameters()._replace(topic_word_prior=self._word_prior())
+
+    def _check_partitions(self, X: PartitionedCorpus) -> None:
+        super()._check_partitions(X)
+        if self._is_open:
+            raise TypeError(
+                f"n_components='auto' takes no {type(X).__name__}: topics come and go with all "
+                "documents in one place. Give a number of topics, or use X.compute()."
+            )
+        if isinstance(self.init, str) and self.init == "lda":
+            raise TypeError(
+                f"init='lda' takes no {type(X).__name__}, since its chain sweeps all documents in "
+                "one place. Use another init, such as topics of a sample of the documents."
+            )
+
+    # Chains
+
+    def _start_distributed_sampler(
+        self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
+    ) -> DistributedTableSampler:
+        return DistributedTableSampler(
+            data,
+            c,
+            self.n_components,
+            self.sampler,
+            self._hyper_parameters_of_fit(),
+            self._check_init(data.n_features),
+            init_streams,
+            streams,
+        )
+
+    def _start_from(
+        self,
+        corpus: SegmentedCorpus | LabeledCorpus,
+        root: np.random.SeedSequence,
+        c: int,
+        n_topics: int,
+        init: Any,
+    ) -> TableSampler:
+        if isinstance(init, str) and init == "lda":
+            init = self._topics_by_lda(corpus, root, c, n_topics)
+        init_streams = self._streams(root, Role.INIT, c)
+        streams = self._streams(root, Role.SWEEP, c)
+        hyper = self._hyper_parameters_of_fit()
+        if self._is_open:
+            return OpenTableSampler(
+                corpus, n_topics, self.sampler, hyper, self._top_level(), self._most_topics, init,
+                init_streams, streams, self.n_jobs,
+            )  # fmt: skip
+        return TableSampler(
+            corpus, n_topics, self.sampler, hyper, init, init_streams, streams, self.n_jobs
+        )
+
+    def _topics_by_lda(
+        self,
+        corpus: SegmentedCorpus | LabeledCorpus,
+        root: np.random.SeedSequence,
+        c: int,
+        n_topics: int,
+    ) -> NDArray[np.int32]:
+        """Return the topics of the words in a short chain of latent Dirichlet allocation."""
+        hyper = self._hyper_parameters_of_fit()
+        lda = LDASampler(
+            corpus.by_segment(n_topics) if isinstance(corpus, LabeledCorpus) else corpus,
+            n_topics,
+            "segment",
+            hyper.doc_topic_prior,
+            hyper.topic_word_prior,
+            hyper.dirichlet_prior,
+            "random",
+            [derive_stream(root, Role.INIT, c, 1)],
+            [derive_stream(root, Role.INIT, c, 2)],
+        )
+        for _ in range(LDA_SWEEPS):
+            lda.sweep()
+        return lda.topics
+
+    def _averaged_model(self) -> TableModel:
+        return TableModel(
+            self.components_.astype(np.float32),
+            self.doc_topic_prior_,
+            self.discount_,
+            float(np.mean(self.concentration_)),
+            self._fitted_parents,
+        )
+
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        # A concentration of the corpus is part of the fit; others belong to single documents.
+        learns = isinstance(self.concentration, str)
+        attributes = super()._fitted_attributes(state, final=final)
+        parents = self._parents
+        if isinstance(parents, str):
+            parents = tuple(attributes["mixing_prior_"].tolist())
+        return {
+            **attributes,
+            "_drawn_in_fold_in": self.concentration_scope if learns else "corpus",
+            "_fitted_parents": parents,
+        }
+
+    def _fold_in_options(self) -> dict[str, Any]:
+        prior = check_gamma_prior(self.concentration_prior, "concentration_prior")
+        return {
+            "sampler": self.sampler,
+            "concentration_prior": None if self._drawn_in_fold_in == "corpus" else prior,
+            "each_segment": self._drawn_in_fold_in == "segment",
+        }
+
+    def _given_attributes(self, n_topics: int) -> dict[str, Any]:
+        prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
+        given = {
+            "doc_topic_prior": prior,
+            "discount": self.discount,
+            "mixing_prior": self._parents,
+        }
+        for name, value in given.items():
+            if isinstance(value, str):
+                raise ValueError(
+                    f"{name} must be given as numbers if topics are given, got {shorten(value)}."
+                )
+        learns = isinstance(self.concentration, str)
+        each = "segment" if self.concentration_scope == "segment" else "document"
+        return {
+            "_drawn_in_fold_in": each if learns else "corpus",
+            "_fitted_parents": self._parents,
+            "doc_topic_prior_": prior,
+            "discount_": float(self.discount),
+            "concentration_": START_CONCENTRATION if learns else float(self.concentration),
+        }

@@ -13,13 +13,14 @@ from skdp._numeric._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
-from skdp.topics._ldcc._averages import CoClusterAverages
-from skdp.topics._ldcc._distributed_sampler import (
+from skdp.topics._lda._ldcc import (
+    CoClusterAverages,
+    CoClusterModel,
+    CoClusterSampler,
     DistributedCoClusterAverages,
     DistributedCoClusterSampler,
+    Settings,
 )
-from skdp.topics._ldcc._model import CoClusterModel
-from skdp.topics._ldcc._sampler import CoClusterSampler, Settings
 from skdp.topics._shared._distributed import DistributedCorpus
 
 
@@ -72,8 +73,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
         words keep their numbers; if the number of topics is inferred, they come first, and exist
         without words, too. With ``init="random"`` words start with topics drawn from this prior.
     seed_weight : int or "auto", default="auto"
-        Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
-        word in the topic the prior is worth. "auto": .75 % of the mean number of words in a topic,
+        Pseudo-count of every seed word in its topic, from 1 to 2^20: the prior counts as this many
+        occurrences of the word in the topic. "auto": .75 % of the mean number of words in a topic,
         with the initial number of topics if it is inferred.
     fixed_components : (n_fixed, n_features) array-like or None, default=None
         Known topics: the first topics keep exactly these word probabilities, and the others are

@@ -12,13 +12,12 @@ from skdp._checks import check_beta_prior, check_gamma_prior, is_number, shorten
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import SegmentedCorpus
-from skdp.inference._interrupt import check_interrupts
+from skdp.inference._chain import check_interrupts
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._inferred_number import LDA_SWEEPS
+from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
 from skdp.topics._lda._sampler import LDASampler
-from skdp.topics._sections._model import SectionModel
-from skdp.topics._sections._sampler import SectionParameters, SectionSampler
-from skdp.topics._tables._base import LDA_SWEEPS
-from skdp.topics._tables._kernels_sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
+from skdp.topics._tables._sections import SectionModel, SectionParameters, SectionSampler
 
 _CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
 _DISCOUNT = Interval(Real, 0.0, 1.0, closed="left")
@@ -66,8 +65,8 @@ class SectionedTopicModel(BaseTopicModel):
         words keep their numbers; if the number of topics is inferred, they come first, and exist
         without words, too. With ``init="random"`` words start with topics drawn from this prior.
     seed_weight : int or "auto", default="auto"
-        Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
-        word in the topic the prior is worth. "auto": .75 % of the mean number of words in a topic,
+        Pseudo-count of every seed word in its topic, from 1 to 2^20: the prior counts as this many
+        occurrences of the word in the topic. "auto": .75 % of the mean number of words in a topic,
         with the initial number of topics if it is inferred.
     fixed_components : (n_fixed, n_features) array-like or None, default=None
         Known topics: the first topics keep exactly these word probabilities, and the others are

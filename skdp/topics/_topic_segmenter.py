@@ -14,23 +14,25 @@ from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import SegmentedCorpus, check_corpus
-from skdp.inference._interrupt import check_interrupts
+from skdp.inference._chain import check_interrupts
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
-from skdp.topics._lda._kernels_nodes import seat_randomly
+from skdp.topics._inferred_number import LDA_SWEEPS
+from skdp.topics._kernels._lda import seat_randomly
 from skdp.topics._lda._sampler import LDASampler
-from skdp.topics._segmenter._arrays import KnownUnits, split_units
-from skdp.topics._segmenter._divide import (
+from skdp.topics._shared._arrays import WordPrior
+from skdp.topics._shared._fold_in import fold_in_documents
+from skdp.topics._shared._sampler import START_TOPIC_WORD_PRIOR
+from skdp.topics._tables._segmenter import (
+    CutParameters,
+    KnownUnits,
+    SegmenterModel,
+    SegmenterSampler,
     check_known,
     check_numbers,
     divide,
     join_units,
+    split_units,
 )
-from skdp.topics._segmenter._model import SegmenterModel
-from skdp.topics._segmenter._sampler import CutParameters, SegmenterSampler
-from skdp.topics._shared._fixed import WordPrior
-from skdp.topics._shared._fold_in import fold_in_documents
-from skdp.topics._shared._sampler import START_TOPIC_WORD_PRIOR
-from skdp.topics._tables._base import LDA_SWEEPS
 
 _FIRST_SWEEPS = 30
 """Number of sweeps after which two starts are compared."""
@@ -77,8 +79,8 @@ class TopicSegmenter(BaseTopicModel):
         words keep their numbers; if the number of topics is inferred, they come first, and exist
         without words, too. With ``init="random"`` words start with topics drawn from this prior.
     seed_weight : int or "auto", default="auto"
-        Pseudo-counts of every seed word in its topic, from 1 to 2^20: how many occurrences of the
-        word in the topic the prior is worth. "auto": .75 % of the mean number of words in a topic,
+        Pseudo-count of every seed word in its topic, from 1 to 2^20: the prior counts as this many
+        occurrences of the word in the topic. "auto": .75 % of the mean number of words in a topic,
         with the initial number of topics if it is inferred.
     concentration : float or "auto", default=100.0
         Concentration b of the shares of parts, in [1e-8, 1e12]: how closely parts follow their

@@ -1,17 +1,134 @@
-"""Descriptions of topics: their words, their documents, and a table of both."""
+"""Descriptions of topics for readers: words, documents, a table, a tree, and merged topics."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from copy import copy
+from itertools import pairwise
+from typing import Any, NamedTuple, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import entropy
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count, check_how_many, check_word_names, is_number
-from skdp.data import check_corpus
-from skdp.topics._shared._representatives import choose_representatives
-from skdp.topics._shared._topic_table import REST, TopicRow, TopicTable
+from skdp._merge_tree import MergeTree, check_at_most
+from skdp.data import SegmentedCorpus, check_corpus
+from skdp.metrics import hellinger_distance
+from skdp.topics._kernels._counts import merge_topics
+from skdp.topics._shared._fold_in import expect_topics
+
+# A table of topics with their sizes and top words.
+
+
+REST = -1
+"""Number in the shared row of all topics that have no separate row."""
+
+
+class TopicRow(NamedTuple):
+    """A row of the table, which describes one topic, or the rest of them."""
+
+    topic: int
+    share: float
+    n_tokens: float
+    top_words: list[Any]
+
+
+class TopicTable(Sequence[TopicRow]):
+    """Rows of a table of topics, shown as text.
+
+    Parameters
+    ----------
+    rows : list of TopicRow
+    names : list of str or None
+        Names of all topics; None for a topic that is shown by its number.
+    """
+
+    def __init__(self, rows: list[TopicRow], names: list[str | None]):
+        self._rows = rows
+        self._names = names
+
+    @overload
+    def __getitem__(self, place: int) -> TopicRow: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> TopicTable: ...
+
+    def __getitem__(self, place: int | slice) -> TopicRow | TopicTable:
+        """Return a row, or a table of some of them."""
+        rows = self._rows[place]
+        return TopicTable(rows, self._names) if isinstance(rows, list) else rows
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    def __repr__(self) -> str:
+        shown = [self._show(row.topic) for row in self]
+        width = max(5, *map(len, shown))
+        lines = [f"{'topic':<{width}}  share    n_tokens  top_words"]
+        for topic, row in zip(shown, self, strict=True):
+            words = " ".join(map(str, row.top_words))
+            lines.append(f"{topic:>{width}}  {row.share:5.3f}  {row.n_tokens:10.1f}  {words}")
+        return "\n".join(lines)
+
+    def _show(self, topic: int) -> str:
+        """Return the name or the number of a topic."""
+        if topic == REST:
+            return "rest"
+        name = self._names[topic]
+        return str(topic) if name is None else name
+
+
+# Representative segments, whose topics are the most similar to the topics of their part.
+
+
+def choose_representatives(
+    corpus: SegmentedCorpus,
+    segment_topic: NDArray[np.float64],
+    components: NDArray[np.floating],
+    n_segments: int,
+) -> list[NDArray[np.int64]]:
+    """Return up to `n_segments` segments of each document, in reading order."""
+    lengths, part_ptr = np.diff(corpus.segment_ptr), corpus._own_parts()
+    found = []
+    for begin, end in pairwise(corpus.doc_ptr.tolist()):
+        first, last = np.searchsorted(part_ptr, (begin, end))
+        tokens = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
+        sums = expect_topics(tokens, lengths[begin:end], segment_topic[begin:end], components)
+        ranked = [
+            b - begin + _rank(sums[b - begin : e - begin])
+            for b, e in pairwise(part_ptr[first : last + 1].tolist())
+        ]
+        n_words = [int(lengths[begin + segments].sum()) for segments in ranked]
+        chosen = _share_out(n_words, [len(segments) for segments in ranked], n_segments)
+        kept = [segments[:n] for segments, n in zip(ranked, chosen, strict=True)]
+        found.append(np.sort(np.concatenate([np.empty(0, dtype=np.int64), *kept])))
+    return found
+
+
+def _rank(sums: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the segments of a part that have words, the nearest to the whole part first."""
+    filled = np.flatnonzero(sums.sum(axis=1))
+    if len(filled) == 0:
+        return filled
+    distances = hellinger_distance(sums[filled], sums.sum(axis=0, keepdims=True))[:, 0]
+    return filled[np.argsort(distances, kind="stable")]
+
+
+def _share_out(n_words: list[int], limits: list[int], n: int) -> list[int]:
+    """Return how many segments parts get: one, the largest first, then by words per segment."""
+    chosen = [0] * len(n_words)
+    for _ in range(min(n, sum(limits))):
+        open_parts = [p for p, limit in enumerate(limits) if chosen[p] < limit]
+        best = max(open_parts, key=lambda p: (chosen[p] == 0, n_words[p] / (chosen[p] + 1)))
+        chosen[best] += 1
+    return chosen
+
+
+# Words, names and documents of topics.
+
 
 _N_TOP_WORDS, _N_DOCUMENTS, _N_NAME_WORDS, _N_ROWS = 10, 5, 3, 20
 
@@ -338,3 +455,160 @@ class WordsOfTopicsMixin:
         np.log(topics, out=logs, where=topics > 0.0)
         np.log(marginal, out=marginal, where=marginal > 0.0)
         return logs - (1.0 - relevance) * marginal
+
+
+# The tree of topics.
+
+
+def make_topic_tree(
+    components: NDArray[np.float64],  # (K, W)
+    tokens: NDArray[np.float64],  # (K,)
+    pseudo_counts: NDArray[np.float64],  # (K, W), a_kw of the prior; 0 if the words are given
+) -> MergeTree:
+    """Return the tree of greedy merges of topics."""
+    totals = tokens + pseudo_counts.sum(axis=1)
+    # One sample's probabilities (n_kw + a_kw) / (n_k + a_k), solved for n_kw: approximate for means
+    # of samples, so that words that a topic does not have may have slightly less than 0.
+    counts = np.maximum(components * totals[:, np.newaxis] - pseudo_counts, 0.0)
+    n_topics = len(components)
+    merges, losses = np.empty((n_topics - 1, 2), dtype=np.int64), np.empty(n_topics - 1)
+    merge_topics(counts, counts.sum(axis=1), merges, losses)
+    return MergeTree(merges, losses / max(tokens.sum(), 1.0), tokens)
+
+
+# Coarse views of topic models: a fine model predicts, and people read a few topics.
+
+
+_OF_THE_CHAIN = "_saved", "n_components_distribution_", "initial_components_"
+"""Attributes that do not apply to merged topics."""
+
+_SUMMED = (
+    "doc_topic_prior_", "weights_", "_topic_tokens", "doc_topic_", "section_topic_",
+    "segment_topic_",
+)  # fmt: skip
+"""Attributes whose last axis lists topics; merged topics have the sums."""
+
+
+class CoarseViewsMixin:
+    """Mixin of the topic models that merges topics."""
+
+    components_: NDArray[np.float64]
+    _documents_share_topics: bool
+    _rest_of_tree: MergeTree | None = None
+    """Tree of a coarse view; a fit discards it."""
+
+    def topic_tree(self) -> MergeTree:
+        """Return the tree of the topics: which are merged first if there should be fewer.
+
+        Two topics at a time are merged, so that their merge loses the least likelihood of the
+        training words given their topics. The loss is the Jensen-Shannon divergence of the two
+        topics, weighted by their numbers of words. It is never negative.
+
+        The words of topics are compared without the prior: the counts are `components_` times the
+        number of words, less `topic_word_prior_` and, for seed words, `seed_weight`. They are
+        nearly exact for a model whose attributes are one sample and approximate for means of
+        samples. The words of `fixed_components` are as given. From a topic that is a Pitman-Yor
+        process (`topic_word_discount`) the concentration times the base is subtracted. What the
+        discount takes from the words remains, spread in proportion to the base: the number of
+        tables is not an attribute. The tree of a coarse view is the rest of the tree of its model.
+
+        Returns
+        -------
+        MergeTree
+            With the attributes `merges`, `losses` (nats per word), `sizes` and `linkage` (for
+            scipy), and the method `labels`: the coarse topic of every topic.
+
+        Raises
+        ------
+        TypeError
+            If the columns are not topics of words (`LatentDirichletCoClustering`).
+        ValueError
+            If topics were given to `from_topics`: without training documents they have no sizes.
+
+        See Also
+        --------
+        skdp.inspection.TopicTreeDisplay : Plots the tree.
+        """
+        check_is_fitted(self)
+        if not self._documents_share_topics:
+            raise TypeError(f"{type(self).__name__} has two kinds of topics, which have no tree.")
+        if self._rest_of_tree is not None:
+            return self._rest_of_tree
+        estimator: Any = self
+        tokens = estimator._tokens_of_topics("topic_tree")
+        return make_topic_tree(self.components_, tokens, self._pseudo_counts())
+
+    def _pseudo_counts(self) -> NDArray[np.float64]:
+        """Return the part that the prior has in the counts of words, (K, W)."""
+        estimator: Any = self
+        counts = np.empty_like(self.components_)
+        if hasattr(self, "topic_word_base_"):
+            counts[:] = estimator.topic_word_concentration_ * estimator.topic_word_base_
+        else:
+            counts[:] = estimator.topic_word_prior_
+        if (seeds := estimator._seeds) is not None:
+            counts[seeds.topics, seeds.words] += seeds.weight
+        counts[: estimator._n_fixed_in_fit] = 0.0
+        return counts
+
+    def reduce_topics(self, n_topics: int) -> Self:
+        """Return a coarse view of the model: an estimator with merged topics.
+
+        Prediction likes hundreds of topics, and people read twenty. Topics are merged as in
+        `topic_tree`; this estimator is not changed.
+
+        Parameters
+        ----------
+        n_topics : int
+            Number of topics of the view, at most the number of topics of this model.
+
+        Returns
+        -------
+        Fitted estimator
+            Its topics are means of the merged ones, weighted by their tokens, in decreasing order
+            of size; shares and priors are their sums, and names are joined by " + ". Topics in
+            `components_` and `doc_topic_` are the merged ones, and `transform` and `score` use
+            these as given topics. It has the parameters of this estimator, so another `fit` begins
+            from scratch.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in `topic_tree`, or if `n_topics` is out of range.
+        """
+        tree = self.topic_tree()
+        labels = tree.labels(check_at_most(n_topics, "n_topics", tree.n_components, "topics"))
+        is_part = np.zeros((len(labels), labels.max() + 1))
+        is_part[np.arange(len(labels)), labels] = 1.0
+        coarse: Any = copy(self)
+        for name in _OF_THE_CHAIN:
+            vars(coarse).pop(name, None)
+        tokens = np.maximum(coarse._topic_tokens, np.finfo(float).tiny)[:, np.newaxis]
+        means = (is_part * tokens).T @ self.components_
+        coarse.components_ = means / means.sum(axis=1, keepdims=True)
+        for name in _SUMMED:
+            if name in vars(coarse):
+                setattr(coarse, name, vars(coarse)[name] @ is_part)
+        if hasattr(coarse, "weights_"):
+            coarse.n_components_ = len(coarse.weights_)
+            coarse.n_effective_components_ = effective_number(coarse.weights_)
+        coarse._rest_of_tree = tree.coarse(n_topics)
+        coarse._topic_names = None
+        if "topic_names_" in vars(coarse):
+            coarse.topic_names_ = _join_names(coarse.topic_names_, labels)
+        coarse._models = [coarse._averaged_model()]
+        view: Self = coarse
+        return view
+
+
+def _join_names(names: list[str | None], labels: NDArray[np.intp]) -> list[str | None]:
+    """Return the names of merged topics: those of their parts, None if no part has a name."""
+    joined: list[list[str]] = [[] for _ in range(labels.max() + 1)]
+    for name, label in zip(names, labels, strict=True):
+        joined[label] += [] if name is None else [name]
+    return [" + ".join(parts) or None for parts in joined]
+
+
+def effective_number(weights: NDArray[np.float64]) -> float:
+    """Return the exponential of the entropy of weights, which are scaled to a sum of 1."""
+    return float(np.exp(entropy(weights)))

@@ -38,35 +38,31 @@ from sklearn.base import BaseEstimator, clone, is_clusterer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
-from skdp.utils._check_samples import (
+from skdp.utils._checking import (
     N_WORDS,
+    TREE_CHECKS,
+    Check,
     assert_shares,
+    check_text_forms,
+    check_text_scores,
+    check_text_without_words,
     climbs,
+    clone_fitted,
     count_given,
     count_scored_rows,
+    interrupt,
     make_corpus,
     make_documents,
     make_samples,
     make_sentences,
-    takes_sentences,
-    takes_sequences,
-    takes_text,
-)
-from skdp.utils._checking import (
-    Check,
-    clone_fitted,
-    interrupt,
     of_short_fits,
     same_fit,
     seeded,
+    takes_sentences,
+    takes_sequences,
+    takes_text,
     tear,
 )
-from skdp.utils._text_checks import (
-    check_text_forms,
-    check_text_scores,
-    check_text_without_words,
-)
-from skdp.utils._tree_checks import TREE_CHECKS
 
 __all__ = ["check_ragged_estimator", "parametrize_with_ragged_checks"]
 
@@ -294,7 +290,7 @@ def check_error_in_a_step(estimator: Any) -> None:
             torn.set_params(max_iter=params["max_iter"])
         tear(torn, n_before + 2, corpus)
         torn = clone_fitted(torn)
-        if torn._saved.is_torn:  # steps change the runs in place
+        if torn._saved.is_inconsistent:  # steps change the runs in place
             with pytest.warns(UserWarning, match="starts over"):
                 torn.fit(corpus)
         else:

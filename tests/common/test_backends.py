@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from skdp.data import TokenSequences
 from skdp.grammar._chart._engine import sample_trees
-from skdp.grammar._chart._weights import RuleWeights
+from skdp.grammar._chart._paths import RuleWeights
 from skdp.utils._checking import same_fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

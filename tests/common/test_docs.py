@@ -52,160 +52,74 @@ NAMES = [
     if (module, name) not in ALIASES
 ]
 
-MIXTURES = ("PitmanYorMixture", "DPMixture")
-POOLED = (*MIXTURES, "HDPMixture", "IBPLatentFeatures")
-OPEN = ("SegmentedTopicModel", "AdaptiveTopicModel")
-
 # Parameters that mean something else in these estimators than in the others.
+WITH_OTHER_MEANING = """
+n_components: OPEN LatentDirichletCoClustering TopicSegmenter HDPHMMLT StateDetector
+    WindowFeatures HDPPCFG HDPPCFGRefiner
+init: MIXTURES GibbsLDA TopicSegmenter HDPTopicModel LatentDirichletCoClustering HDPPCFG
+    BinaryFactorEmission HDPHMMLT NestedPitmanYorLM CollocationPitmanYorLM HDPMixture
+mass_prior: BinaryFactorEmission
+use_y: HDPHMMLT FactorialHMM StateDetector
+max_iter: HDPBackoffFeatures HDPPCFG HDPPCFGRefiner StateDetector
+stickiness: StateDetector
+features: StateDetector
+shape: PoissonEmission
+rate: PoissonEmission
+dirichlet_prior: DistanceDependentCRPClassifier
+covariance_prior: AutoregressiveEmission RegressionEmission StudentTEmission
+degrees_of_freedom_prior: AutoregressiveEmission RegressionEmission StudentTEmission
+coef_prior: RegressionEmission
+coef_precision_prior: RegressionEmission
+output: RegressionEmission
+analyzer: TokenVectorizer
+base: HierarchicalPitmanYorLM
+concentration: POOLED HDPTopicModel TopicSegmenter SectionedTopicModel
+    DistanceDependentCRPClassifier HierarchicalPitmanYorLM HDPBackoffClassifier HDPBackoffFeatures
+    NestedPitmanYorLM CollocationPitmanYorLM
+top_concentration: OPEN HDPTopicModel HDPMixture HDPPCFG
+top_concentration_prior: OPEN HDPTopicModel HDPMixture HDPPCFG
+initial_components: OPEN
+word_length: CollocationPitmanYorLM
+end_probability: CollocationPitmanYorLM
+order: HierarchicalPitmanYorLM
+concentration_scope: HDPBackoffClassifier
+levels: HDPBackoffClassifier
+topic_word_prior: HDPTopicModel
+split_merge: HDPMixture HDPTopicModel IBPLatentFeatures
+decay: DistanceDependentCRPClassifier
+weights: DistanceDependentCRPClassifier
+decay_prior: EmissionSimilarity
+predict_method: NestedPitmanYorLM CollocationPitmanYorLM
+discount: SectionedTopicModel PitmanYorMixture HierarchicalPitmanYorLM HDPBackoffClassifier
+    HDPBackoffFeatures KneserNeyLM NestedPitmanYorLM CollocationPitmanYorLM
+n_chains: POOLED DistanceDependentCRPClassifier HierarchicalPitmanYorLM HDPBackoffClassifier
+    NestedPitmanYorLM CollocationPitmanYorLM HDPPCFG StateDetector
+concentration_prior: POOLED CategoricalEmission HDPTopicModel
+discount_prior: PitmanYorMixture
+n_samples: POOLED DistanceDependentCRPClassifier HDPPCFG
+noise_variance: IBPLatentFeatures
+noise_prior: IBPLatentFeatures
+transform_max_iter: IBPLatentFeatures
+emission: MIXTURES FactorialHMM HDPMixture
+prior: NegativeBinomialDuration BernoulliEmission CategoricalEmission
+sampler: MIXTURES
+mean_prior: StudentTEmission
+tol: HDPPCFG
+inference: HDPPCFG
+rule_type_prior: HDPPCFGRefiner
+binary_concentration: HDPPCFGRefiner
+vocabulary: TokenVectorizer
+"""
+GROUPS = {
+    "MIXTURES": ["PitmanYorMixture", "DPMixture"],
+    "POOLED": ["PitmanYorMixture", "DPMixture", "HDPMixture", "IBPLatentFeatures"],
+    "OPEN": ["SegmentedTopicModel", "AdaptiveTopicModel"],
+}
+
+
 OTHER_MEANING = {
-    "n_components": {
-        **dict.fromkeys(OPEN, "topics, or their number is inferred"),
-        "LatentDirichletCoClustering": "topics of words, not of segments",
-        "TopicSegmenter": "the more the better",
-        "HDPHMMLT": "states, an upper bound",
-        "StateDetector": "states of all models that are tried",
-        "WindowFeatures": "principal components",
-        "HDPPCFG": "symbols, an upper bound",
-        "HDPPCFGRefiner": "subsymbols of each symbol, an upper bound",
-    },
-    "init": {
-        "GibbsLDA": "no start from LDA",
-        "TopicSegmenter": "without cuts",
-        "HDPTopicModel": "topics come and go",
-        "LatentDirichletCoClustering": "topics of segments, too",
-        "HDPPCFG": "grammars",
-        "BinaryFactorEmission": "states",
-        "HDPHMMLT": "states",
-        "NestedPitmanYorLM": "cuts",
-        "CollocationPitmanYorLM": "cuts",
-        **dict.fromkeys(MIXTURES, "partitions"),
-        "HDPMixture": "partitions of groups",
-    },
-    "mass_prior": {"BinaryFactorEmission": "factors of states, not of steps"},
-    "use_y": {
-        "HDPHMMLT": "known states of steps, not labels of rows",
-        "FactorialHMM": "known bits of steps",
-        "StateDetector": "states",
-    },
-    "max_iter": {
-        "HDPBackoffFeatures": "of each chain and fold, without burn_in",
-        "HDPPCFG": "iterations of each start, not sweeps",
-        "HDPPCFGRefiner": "iterations, not sweeps",
-        "StateDetector": "for each step",
-    },
-    "stickiness": {"StateDetector": "given"},
-    "features": {"StateDetector": "of windows, or none"},
-    "shape": {"PoissonEmission": "of counts, from the data by default"},
-    "rate": {"PoissonEmission": "of counts, from the data by default"},
-    "dirichlet_prior": {"DistanceDependentCRPClassifier": "of outcomes, and drawn"},
-    "covariance_prior": {
-        "AutoregressiveEmission": "of what is not predicted",
-        "RegressionEmission": "of what inputs do not predict",
-        "StudentTEmission": "from a robust covariance",
-    },
-    "degrees_of_freedom_prior": {
-        "AutoregressiveEmission": "covariances are full",
-        "RegressionEmission": "of normal targets only",
-        "StudentTEmission": "nu is another number there",
-    },
-    "coef_prior": {"RegressionEmission": "of inputs, not of lags"},
-    "coef_precision_prior": {"RegressionEmission": "of inputs, not of lags"},
-    "output": {"RegressionEmission": "of targets, not of all columns"},
-    "analyzer": {"TokenVectorizer": "words or characters, no n-grams"},
-    "base": {"HierarchicalPitmanYorLM": "or a language model"},
-    "concentration": {
-        "HDPTopicModel": "of documents, without a discount",
-        "TopicSegmenter": "of parts, and given by default",
-        "SectionedTopicModel": "of sections and of paragraphs",
-        **dict.fromkeys(MIXTURES, "may be negative"),
-        "HDPMixture": "of groups, without a discount",
-        "IBPLatentFeatures": "of an Indian buffet",
-        "DistanceDependentCRPClassifier": "of links to oneself",
-        "HierarchicalPitmanYorLM": "by length of contexts",
-        "HDPBackoffClassifier": "by level of contexts",
-        "HDPBackoffFeatures": "one number for all levels",
-        "NestedPitmanYorLM": "of words and of characters",
-        "CollocationPitmanYorLM": "of collocations, words and characters",
-    },
-    "top_concentration": {
-        "HDPTopicModel": "of topics, no truncation",
-        "HDPMixture": "of components, no truncation",
-        **dict.fromkeys(OPEN, "or not used"),
-        "HDPPCFG": "learned by Gibbs sampling only",
-    },
-    "top_concentration_prior": {
-        **dict.fromkeys(["HDPTopicModel", "HDPMixture", *OPEN], "of one concentration"),
-        "HDPPCFG": "of concentrations that are learned by Gibbs sampling only",
-    },
-    "initial_components": dict.fromkeys(OPEN, "or not used"),
-    "word_length": {"CollocationPitmanYorLM": "if lengths are corrected"},
-    "end_probability": {"CollocationPitmanYorLM": "a price of new collocations"},
-    "order": {"HierarchicalPitmanYorLM": "or without one"},
-    "concentration_scope": {"HDPBackoffClassifier": "of contexts"},
-    "levels": {"HDPBackoffClassifier": "or chosen by the fit"},
-    "topic_word_prior": {"HDPTopicModel": "gamma is the top concentration there"},
-    "split_merge": {
-        "HDPMixture": "of components that groups share",
-        "HDPTopicModel": "of topics",
-        "IBPLatentFeatures": "features, not components",
-    },
-    "decay": {"DistanceDependentCRPClassifier": "of columns"},
-    "weights": {"DistanceDependentCRPClassifier": "of columns"},
-    "decay_prior": {"EmissionSimilarity": "cut off at both ends"},
-    "predict_method": {
-        "NestedPitmanYorLM": "words, not trees",
-        "CollocationPitmanYorLM": "words, not trees",
-    },
-    "discount": {
-        "SectionedTopicModel": "of sections and of paragraphs",
-        "PitmanYorMixture": "of one process",
-        "HierarchicalPitmanYorLM": "by length of contexts",
-        "HDPBackoffClassifier": "by level of contexts",
-        "HDPBackoffFeatures": "one number for all levels",
-        "KneserNeyLM": "formulas, not draws",
-        "NestedPitmanYorLM": "of words and of characters",
-        "CollocationPitmanYorLM": "of collocations, words and characters",
-    },
-    "n_chains": {
-        **dict.fromkeys(POOLED, "all are pooled"),
-        "DistanceDependentCRPClassifier": "no features, all are pooled",
-        "HierarchicalPitmanYorLM": "no features, one first state",
-        "HDPBackoffClassifier": "no features, one first state",
-        "NestedPitmanYorLM": "no features",
-        "CollocationPitmanYorLM": "no features",
-        "HDPPCFG": "of grammars",
-        "StateDetector": "no scores",
-    },
-    "concentration_prior": {
-        "CategoricalEmission": "of a Dirichlet, not of processes",
-        "HDPTopicModel": "of documents",
-        **dict.fromkeys(POOLED, "of one process"),
-    },
-    "discount_prior": {"PitmanYorMixture": "of one process"},
-    "n_samples": {
-        **dict.fromkeys((*MIXTURES, "HDPMixture"), "partitions"),
-        "IBPLatentFeatures": "features are those of one sample",
-        "DistanceDependentCRPClassifier": "partitions, too",
-        "HDPPCFG": "scores alone are averaged",
-    },
-    "noise_variance": {"IBPLatentFeatures": "one for all columns"},
-    "noise_prior": {"IBPLatentFeatures": "one for all columns"},
-    "transform_max_iter": {"IBPLatentFeatures": "sweeps over one row"},
-    "emission": {
-        "FactorialHMM": "always binary factors",
-        **dict.fromkeys((*MIXTURES, "HDPMixture"), "parameters are summed out"),
-    },
-    "prior": {
-        "NegativeBinomialDuration": "Beta, not Dirichlet",
-        "BernoulliEmission": "Beta, not Dirichlet",
-        "CategoricalEmission": "drawn by default",
-    },
-    "sampler": dict.fromkeys(MIXTURES, "of partitions"),
-    "mean_prior": {"StudentTEmission": "medians, not means"},
-    **{name: {"HDPPCFG": "or Gibbs sampling"} for name in ("tol", "inference")},
-    "rule_type_prior": {"HDPPCFGRefiner": "other types of rules"},
-    "binary_concentration": {"HDPPCFGRefiner": "of subsymbols, given their parent"},
-    "vocabulary": {"TokenVectorizer": "the known words: unknown ones are kept, too"},
+    parameter: {each for name in names.split() for each in GROUPS.get(name, [name])}
+    for parameter, names in re.findall(r"^(\w+): ((?:.*\n)(?: .*\n)*)", WITH_OTHER_MEANING, re.M)
 }
 
 SECTION = re.compile(r"^(?P<title>[A-Z][A-Za-z ]+)\n(?P<line>-+)$", re.MULTILINE)
@@ -308,7 +222,7 @@ def test_one_text_for_one_parameter():
                 texts.setdefault(parameter, {})[name] = text
     assert len(texts["random_state"]) == 24  # chains, both grammars, windows, and back-off features
     for parameter, by_class in texts.items():
-        others = OTHER_MEANING.get(parameter, {})
+        others = OTHER_MEANING.get(parameter, set())
         shared = {text for name, text in by_class.items() if name not in others}
         assert len(shared) == 1, (parameter, by_class)
         for name in others:

@@ -181,7 +181,7 @@ def test_machine_code():
         for overload in kernel.overloads.values()
     ]
     names = {name.split("[")[0] for name, _ in compiled}
-    sweeps = "skdp.topics._tables._kernels_sweeps"
+    sweeps = "skdp.topics._kernels._sweeps"
     assert {f"{sweeps}.{name}" for name in ("seat_randomly", "sweep_corpus", "fold_in")} <= names
     for name, result in compiled:
         assert is_safe_in_python(result), name

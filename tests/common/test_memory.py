@@ -7,7 +7,7 @@ import pytest
 from registry import CASES
 from sklearn.base import clone
 
-from skdp._checks._memory import (
+from skdp._checks import (
     _control_group_files,
     available_memory,
     check_memory,
@@ -21,11 +21,11 @@ from skdp.sequence import HDPHMMLT
 def test_memory_is_that_of_the_machine(monkeypatch):
     memory = physical_memory()
     assert memory is None or 2**28 < memory < 2**50
-    monkeypatch.setattr("skdp._checks._memory.physical_memory", lambda: 2**30)
+    monkeypatch.setattr("skdp._checks.physical_memory", lambda: 2**30)
     check_memory(2.0**30, "A table")
     with pytest.raises(ValueError, match=r"A table would take 1.5 GiB.*memory of 1 GiB .* Less!"):
         check_memory(1.5 * 2**30, "A table", "Less!")
-    monkeypatch.setattr("skdp._checks._memory._limits", lambda: iter(()))  # nobody knows
+    monkeypatch.setattr("skdp._checks._limits", lambda: iter(()))  # nobody knows
     check_memory(1e300, "A table")
 
 
@@ -72,14 +72,14 @@ def test_limits_of_control_groups(tmp_path, monkeypatch, line, file, text, expec
     path.write_text(text)
     files = list(_control_group_files(tmp_path / "groups", tmp_path / "root"))
     assert (path in files) == (line != "9:cpu:/c")
-    monkeypatch.setattr("skdp._checks._memory._control_group_files", lambda: files)
+    monkeypatch.setattr("skdp._checks._control_group_files", lambda: files)
     whole = physical_memory()
     assert available_memory() == (whole if expected is None else expected)
 
 
 @pytest.fixture
 def small_machine(monkeypatch):
-    monkeypatch.setattr("skdp._checks._memory.physical_memory", lambda: 2**33)
+    monkeypatch.setattr("skdp._checks.physical_memory", lambda: 2**33)
 
 
 @pytest.mark.parametrize("name", [n for n, c in CASES.items() if "n_chains" in c.integers])
@@ -104,7 +104,7 @@ def test_a_stray_symbol(model, small_machine):
 @pytest.mark.parametrize("model", [PitmanYorMixture, DPMixture, HDPMixture])
 def test_clusters_of_many_symbols(model, monkeypatch):
     # The prior would fit, and the counts of clusters would not.
-    monkeypatch.setattr("skdp._checks._memory.physical_memory", lambda: 2**25)
+    monkeypatch.setattr("skdp._checks.physical_memory", lambda: 2**25)
     X = np.array([[0], [1], [2], [1], [0], [300_000]])
     with pytest.raises(ValueError, match=r"16 clusters of 300001 kinds would take"):
         model(emission="categorical", max_iter=4).fit(X)

@@ -17,10 +17,10 @@ from skdp.emissions import (
     RegressionEmission,
     StudentTEmission,
 )
-from skdp.emissions._binary_factors._model import BinaryFactorModel
-from skdp.emissions._columns import check_shared_out, find_columns
+from skdp.emissions._binary_factors._part import BinaryFactorModel
+from skdp.emissions._common._columns import check_shared_out, find_columns
+from skdp.emissions._discrete._categorical import as_symbols
 from skdp.emissions._discrete._poisson import PoissonModel
-from skdp.emissions._discrete._symbols import as_symbols
 from skdp.emissions._gaussian._model import GaussianModel, factorize_precisions
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
 from skdp.sequence import HDPHMMLT, FactorialHMM, LaplacianSimilarity, PoissonDuration

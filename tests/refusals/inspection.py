@@ -31,8 +31,8 @@ from skdp.inspection import (
     state_report,
     topic_report,
 )
-from skdp.inspection._segments import check_parts
-from skdp.inspection._word_draws import WordLaw
+from skdp.inspection._lexicon import WordLaw
+from skdp.inspection._topic_evolution import check_parts
 from skdp.language import KneserNeyLM, NestedPitmanYorLM
 from skdp.mixture import DPMixture
 from skdp.sequence import HDPHMMLT, FactorialHMM

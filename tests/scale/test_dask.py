@@ -10,7 +10,7 @@ from skdp._executors import LostWorkerError, choose_executor
 from skdp._executors._dask import DaskExecutor
 from skdp.data import PartitionedPanel, PartitionedSentences, SequencePanel, TokenSequences
 from skdp.grammar import HDPPCFG
-from skdp.grammar._chart._batches import without_empty
+from skdp.grammar._chart._paths import without_empty
 from skdp.grammar._induction._ascent import start_weights
 from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._induction._partitions import DistributedSentences

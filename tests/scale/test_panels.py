@@ -10,7 +10,7 @@ from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedPanel
 from skdp.sequence import HDPHMMLT
-from skdp.sequence._hmm._distributed_sampler import DistributedHMMSampler
+from skdp.sequence._hmm._distributed import DistributedHMMSampler
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

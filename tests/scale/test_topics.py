@@ -14,8 +14,7 @@ from numpy.testing import assert_array_equal
 from scale.workers import assert_nothing_is_left, count_maps, die_once, kill_a_worker
 
 from skdp._executors import LostWorkerError
-from skdp._executors._dask import DaskExecutor
-from skdp._executors._worker_store import STORES
+from skdp._executors._dask import STORES, DaskExecutor
 from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedCorpus, SegmentedCorpus
@@ -28,7 +27,7 @@ from skdp.topics import (
 )
 from skdp.topics._shared._distributed import DistributedCorpus
 from skdp.topics._shared._partition import CorpusPartition
-from skdp.topics._tables._distributed_sampler import DistributedTableSampler
+from skdp.topics._tables._sampler import DistributedTableSampler
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
@@ -371,7 +370,7 @@ def test_a_worker_is_killed_at_a_checkpoint(client, monkeypatch, tmp_path):
 def test_threads_go_on_with_the_fit_of_a_cluster(client, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
         kill_at(patch, client, 4)
-        patch.setattr("skdp._fit._partitions._MOST_LOSSES", 1)
+        patch.setattr("skdp._fit._estimator._MOST_LOSSES", 1)
         with pytest.raises(LostWorkerError, match="loss"):
             watched(tmp_path).fit(split(4))
     with joblib.parallel_config("threading"):

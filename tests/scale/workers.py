@@ -4,7 +4,7 @@ import gc
 import os
 import signal
 
-from skdp._executors._worker_store import count_stores
+from skdp._executors._dask import count_stores
 from skdp.topics._shared._partition import _REPLICAS
 
 

@@ -15,11 +15,9 @@ from exact.oracles.batch_means import N_BATCHES
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.emissions import CategoricalEmission, GaussianEmission, IndependentEmissions
-from skdp.emissions._cells._table import TableEmissionSampler
-from skdp.mixture._blocked_sampler import BlockedSampler
-from skdp.mixture._hyper import PartitionPrior
-from skdp.mixture._labels import LabeledRows
-from skdp.mixture._sampler import MixtureSampler
+from skdp.emissions._table import TableEmissionSampler
+from skdp.mixture._rows._partition import LabeledRows
+from skdp.mixture._rows._sampler import BlockedSampler, MixtureSampler, PartitionPrior
 
 N_ROWS, N_SYMBOLS, DISCOUNT, CONCENTRATION = 7, 3, 0.2, 0.9
 PRECISION, SHAPE, RATE = 0.5, 3.0, 1.5

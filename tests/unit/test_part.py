@@ -3,15 +3,15 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from skdp._part import Part
+from skdp._part import ChainComponent
 
 
-class Inner(Part):
+class Inner(ChainComponent):
     def __init__(self):
         self.values = np.arange(3.0)
 
 
-class Outer(Part):
+class Outer(ChainComponent):
     _data_attributes = ("data",)
 
     def __init__(self):

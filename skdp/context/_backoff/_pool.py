@@ -1,25 +1,178 @@
-"""Chains of columns, each a tree of contexts with its own franchise, and their product."""
+"""Samplers and predictions of a single tree of contexts, and of the product of several trees."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._typing import Floats, Ints, Places
-from skdp._part import Part
-from skdp.context._backoff._explain import BackoffStep, CountedModel
-from skdp.context._backoff._leave_one_out import leave_one_out
-from skdp.context._backoff._pooling import PoolObjective, fit_pool_weights, log_pool
-from skdp.context._backoff._screening import Chain, Events, Screening
-from skdp.context._backoff._state import BackoffSampler, BackoffState
-from skdp.context._backoff._tree import ContextTree
-from skdp.data._categories import Column, Values
-from skdp.processes._franchise_sampler import LawAverages, TableSample
-from skdp.processes._interpolated import InterpolatedModel
+from skdp._numeric import Floats, Ints, Places
+from skdp._numeric._numba import as_readonly
+from skdp._part import ChainComponent
+from skdp.context._backoff._columns import ContextTree
+from skdp.context._backoff._screening import (
+    Chain,
+    Events,
+    PoolObjective,
+    Screening,
+    fit_pool_weights,
+    log_pool,
+)
+from skdp.data._coding import Column, Values
+from skdp.processes._franchise import (
+    ContextIndex,
+    FranchiseSampler,
+    FranchiseState,
+    InterpolatedModel,
+    LawAverages,
+    TableSample,
+)
+from skdp.processes._kernels_interpolated import OutcomeCells, add_left_out
+
+# Predictive distributions of left-out events, from samples that are given all events.
+
+
+def leave_one_out(
+    index: ContextIndex, samples: list[TableSample], cells: Ints, base: Floats
+) -> Floats:
+    """Return p(. | context of the event, all other events), (n_events, n_outcomes)."""
+    inverse, total = leave_one_out_terms(index, samples, cells, base)
+    total /= inverse[:, None]
+    return total
+
+
+def leave_one_out_terms(
+    index: ContextIndex, samples: list[TableSample], cells: Ints, base: Floats
+) -> tuple[Floats, Floats]:
+    """Return the sums over samples of 1 / p(x) and of p(w) / p(x), without the event x."""
+    n_depths = index.layout.n_depths
+    inverse, total = np.zeros(len(cells)), np.zeros((len(cells), index.n_outcomes))
+    reach, row = np.empty(n_depths + 1), np.empty(index.n_outcomes)
+    rows = np.empty((n_depths + 1, index.n_outcomes))
+    for sample in samples:
+        franchise = sample.franchise(index, base)
+        nodes, laws = franchise.nodes_and_laws()
+        counts = OutcomeCells(
+            franchise.customers, franchise.tables, index.layout.node, index.outcome
+        )
+        add_left_out(
+            as_readonly(cells), index.cell_ptr, counts, nodes, laws, base, reach, rows, row,
+            inverse, total,
+        )  # fmt: skip
+    return inverse, total
+
+
+# The sampler of a single tree, and its public state.
+
+
+class BackoffState(FranchiseState):
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
+
+    Lists have an array for each level, the broadest first: the root, if there is one, then the
+    levels in their order.
+    """
+
+    @property
+    def outcomes(self) -> list[Ints]:
+        """The outcome of each cell, as an index into the classes."""
+        return self._by_depth(self._sampler.context_index.outcome)
+
+    @property
+    def contexts(self) -> list[NDArray[Any]]:
+        """The context of each cell, (n_cells, columns so far)."""
+        tree = self._sampler.context_index
+        return [tree.contexts_at(m)[places] for m, places in enumerate(self._places())]
+
+
+class BackoffSampler(FranchiseSampler):
+    """Markov chain of the back-off classifier; its contexts are a `ContextTree`."""
+
+    def state(self) -> BackoffState:
+        """Return a read-only view of the state."""
+        return BackoffState(self)
+
+
+# Explanations of predictions by the contributions of the restaurants on a path.
+
+
+class BackoffStep(NamedTuple):
+    """A context on the path from the base to the narrowest level, and its share of a prediction.
+
+    Attributes
+    ----------
+    level : str
+        "base", "root", or the columns that the level adds.
+    context : tuple
+        The values of these and all preceding columns.
+    customers : float
+        Number of customers of the context: its events, or the tables of the contexts below it if
+        there are levels below. 0 for an unseen context.
+    tables : float
+        Number of tables, which count as customers of the context in the level above.
+    weight : float
+        The share of the context's own counts in the prediction. The weights of all levels sum to 1.
+    probability : float
+        Contribution of these counts to the probability of the predicted class.
+    """
+
+    level: str
+    context: tuple[Any, ...]
+    customers: float
+    tables: float
+    weight: float
+    probability: float
+
+
+class CountedModel(NamedTuple):
+    """A model, with the customers and tables of its restaurants."""
+
+    model: InterpolatedModel
+    customers: Ints
+    tables: Ints
+
+
+def explain_paths(models: Iterable[CountedModel], contexts: Ints, cells: Ints) -> Floats:
+    """Return the mean customers, tables, weight and probability of contexts, (4, n, 1 + n_depths).
+
+    The base comes first; the probabilities refer to the outcomes of the cells.
+    """
+    total, n_models = np.zeros((4, len(contexts), contexts.shape[1] + 1)), 0
+    for each in models:
+        total += _explain(each, contexts, cells)
+        n_models += 1
+    return total / n_models
+
+
+def _explain(counted: CountedModel, contexts: Ints, cells: Ints) -> Floats:
+    model = counted.model
+    is_seen, is_cell = contexts >= 0, cells >= 0
+    found = np.zeros((4, len(contexts), contexts.shape[1] + 1))
+    found[0, :, 1:] = np.where(is_seen, counted.customers[contexts], 0)
+    found[1, :, 1:] = np.where(is_seen, counted.tables[contexts], 0)
+    left = np.ones(found.shape[1:])
+    left[:, 1:] = np.where(is_seen, model.backoff[contexts], 1.0)
+    # All narrower contexts dilute the contribution of a context.
+    below = np.ones_like(left)
+    below[:, :-1] = np.cumprod(left[:, :0:-1], axis=1)[:, ::-1]
+    found[2, :, 0] = below[:, 0]
+    found[2, :, 1:] = (1.0 - left[:, 1:]) * below[:, 1:]
+    found[3, :, 1:] = np.where(is_cell, model.mass[cells], 0.0) * below[:, 1:]
+    return found
+
+
+def name_levels(tree: ContextTree, names: NDArray[Any] | None) -> list[str]:
+    """Return the names of the levels, the base first, from the `names` of the columns."""
+    found = ["base"] + ["root"] * tree.has_root
+    for level in tree.levels:
+        parts = (f"column {j}" if names is None else str(names[j]) for j in level)
+        found.append(", ".join(parts))
+    return found
+
+
+# Chains of columns, each a tree of contexts with its own franchise, and their product.
 
 _CELLS = 2**23
 """Largest number of probabilities of left-out events, over all chains, that weights depend on."""
@@ -308,7 +461,7 @@ class PoolState:
         return PoolState(self._sampler.copy())
 
 
-class PoolSampler(Part):
+class PoolSampler(ChainComponent):
     """Markov chains of all franchises of a pool, which share only the data."""
 
     _data_attributes = ("pool",)

@@ -1,22 +1,194 @@
-"""Sampler of the distance-dependent CRP, for the links and the parameters of their prior."""
+"""The distance-dependent CRP: stored samples, predictions, the sampler, and checks of arguments."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skdp._numeric._typing import Floats, Places
-from skdp._part import Part
-from skdp.context._distance_dependent._kernels_components import Components
-from skdp.context._distance_dependent._kernels_sweep import kernel_of
-from skdp.context._distance_dependent._model import LinkModel
-from skdp.context._distance_dependent._observations import ContextObservations, count_pairs
-from skdp.context._distance_dependent._similarities import Similarity, draw_positive
-from skdp.context._distance_dependent._state import LinkState
+from skdp._checks import as_floats, is_number, shorten
+from skdp._numeric import Floats, Ints, Places
+from skdp._numeric._numba import as_readonly
+from skdp._part import ChainComponent
+from skdp.context._backoff._columns import check_classes, check_labels
+from skdp.context._distance_dependent._kernels import Components, kernel_of
+from skdp.context._distance_dependent._similarities import (
+    ContextObservations,
+    GivenTable,
+    Similarity,
+    SubsetIndex,
+    SubsetOverlap,
+    SubsetProduct,
+    count_pairs,
+    draw_positive,
+    weigh_subsets,
+)
+
+# Public state of the sampler after a sweep.
+
+
+class LinkState:
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+
+    def __init__(self, sampler: Any):
+        self._sampler = sampler
+
+    @property
+    def links(self) -> NDArray[np.int64]:
+        """Observation that each observation links to, (n,); itself: none."""
+        return as_readonly(self._sampler.links)
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Component of every observation, (n,), from 0 to the number of components minus 1."""
+        return as_readonly(self._sampler.labels)
+
+    @property
+    def decay(self) -> Floats | None:
+        """Decays lambda, (n_features,), of the product similarity; None for other similarities."""
+        return self._parameter("decay")
+
+    @property
+    def weights(self) -> Floats | None:
+        """Weights of the columns, (n_features,), of the overlap; None for other similarities."""
+        return self._parameter("weight")
+
+    def _parameter(self, name: str) -> Floats | None:
+        similarity = self._sampler.similarity
+        return as_readonly(similarity.parameter) if similarity.name == name else None
+
+    @property
+    def concentration(self) -> float:
+        """Concentration alpha."""
+        return float(self._sampler.concentration)
+
+    @property
+    def outcome_prior(self) -> float:
+        """Parameter gamma of the prior on distributions of outcomes."""
+        return float(self._sampler.outcome_prior)
+
+    def log_joint(self) -> float:
+        """Return log p(links, outcomes) given the parameters."""
+        return float(self._sampler.log_joint())
+
+    def copy(self) -> LinkState:
+        """Return a state that later sweeps do not change."""
+        return LinkState(self._sampler.copy())
+
+
+# Stored samples of links, and predictions for new contexts.
+
+
+@dataclass(frozen=True, eq=False)
+class LinkModel:
+    """A sample: components of the training observations, and the parameters of their prior."""
+
+    labels: NDArray[np.int32]  # (n,)
+    parameter: Floats | None  # (D,), of the similarity
+    concentration: float
+    outcome_prior: float
+
+
+class Smoother(Protocol):
+    """Sums over the training contexts, weighted by their similarity to new contexts."""
+
+    def smooth(
+        self, contexts: NDArray, models: Sequence[LinkModel], values: Sequence[Floats]
+    ) -> list[Floats]:
+        """Return (m, X) sums for each sample's (U, X) values, or for a single array of values."""
+
+
+class SubsetSmoother:
+    """Sums of similarities from counts of observations that agree in sets of columns."""
+
+    def __init__(self, index: SubsetIndex, *, is_product: bool):
+        self.index = index
+        self.is_product = is_product
+
+    def smooth(
+        self, contexts: Ints, models: Sequence[LinkModel], values: Sequence[Floats]
+    ) -> list[Floats]:
+        """Return sums for contexts that are given as codes."""
+        parameters = [np.asarray(model.parameter) for model in models]
+        weights = np.array(
+            [weigh_subsets(decay) for decay in parameters] if self.is_product else parameters
+        )
+        return self.index.smooth(contexts, weights, values)
+
+
+class TableSmoother:
+    """Sums of similarities from a table of all pairs; without codes, similarities are given."""
+
+    def __init__(self, codes: Ints | None):
+        self.codes = codes
+
+    def smooth(
+        self, contexts: NDArray, models: Sequence[LinkModel], values: Sequence[Floats]
+    ) -> list[Floats]:
+        """Return sums for contexts as codes, or as rows of similarities if these are given."""
+        if self.codes is None:
+            sums = [contexts @ value for value in values]
+            return [sums[s % len(sums)] for s in range(len(models))]
+        differ = contexts[:, None] != self.codes
+        out = []
+        for s, model in enumerate(models):
+            similarities = np.exp(-(differ @ model.parameter))
+            out.append(similarities @ values[s % len(values)])
+        return out
+
+
+class Predictor:
+    """Predictive distributions of the outcomes in new contexts, from stored samples."""
+
+    def __init__(
+        self,
+        smoother: Smoother,
+        observations: ContextObservations,
+        *,
+        is_shared: bool,
+    ):
+        self.smoother = smoother
+        self.context_of, self.outcomes = observations.context_of, observations.outcomes
+        self.n_contexts, self.n_outcomes = observations.n_contexts, observations.n_outcomes
+        self.is_shared = is_shared
+
+    def _values(self, model: LinkModel) -> Floats:
+        """Return the summed outcome distributions of links to the observations of each context."""
+        if self.is_shared:
+            return count_pairs(self.context_of, self.outcomes, self.n_contexts, self.n_outcomes)
+        n_components = int(model.labels.max()) + 1
+        counts = count_pairs(model.labels, self.outcomes, n_components, self.n_outcomes)
+        counts += model.outcome_prior
+        shares = counts / counts.sum(axis=1, keepdims=True)
+        values = np.zeros((self.n_contexts, self.n_outcomes))
+        np.add.at(values, self.context_of, shares[model.labels])
+        return values
+
+    def _fresh(self, model: LinkModel) -> Floats:
+        """Return the distribution of outcomes of a new component, (X,)."""
+        counts = np.full(self.n_outcomes, model.outcome_prior)
+        if self.is_shared:
+            firsts = np.unique(model.labels, return_index=True)[1]
+            counts += np.bincount(self.outcomes[firsts], minlength=self.n_outcomes)
+        return counts / counts.sum()
+
+    def predict(self, contexts: NDArray, models: Sequence[LinkModel]) -> Floats:
+        """Return the distributions of outcomes in new contexts, (m, X): the mean over samples."""
+        kinds = models[:1] if self.is_shared else models
+        sums = self.smoother.smooth(contexts, models, [self._values(model) for model in kinds])
+        total = np.zeros((len(contexts), self.n_outcomes))
+        for model, part in zip(models, sums, strict=True):
+            weights = part + model.concentration * self._fresh(model)  # parts may share memory
+            total += weights / weights.sum(axis=1, keepdims=True)
+        return total / len(models)
+
+
+# The sampler of the links and of the parameters of their prior.
 
 N_PROPOSALS = 4
 """Number of links that are proposed for an observation per sweep."""
@@ -58,7 +230,7 @@ class OutcomeCounts:
         return float(ones + self._n_totals @ (gammaln(total) - gammaln(total + self._totals)))
 
 
-class LinkSampler(Part):
+class LinkSampler(ChainComponent):
     """Markov chain over links, parameters of priors and the parameter of the similarity.
 
     With `is_shared` a component has one outcome, not a distribution of outcomes. Priors are Gamma,
@@ -231,3 +403,96 @@ class LinkSampler(Part):
     def state(self) -> LinkState:
         """Return a live view of the state."""
         return LinkState(self)
+
+
+# Checks of user input, and choices that depend on it.
+
+
+_LARGEST = 1e120
+"""Largest similarity, since sums have to stay finite."""
+
+_FEW_COLUMNS = 6
+"""Number of columns up to which sets of columns are used even if there are fewer contexts."""
+
+
+def has_few_subsets(n_columns: int, n_contexts: int) -> bool:
+    """Return whether there are few columns, or at most as many sets of them as contexts."""
+    return n_columns <= _FEW_COLUMNS or n_columns <= int(np.log2(n_contexts))
+
+
+def check_decay(decay: Any, n_columns: int) -> Floats | None:
+    """Return the decays, or None if they are drawn."""
+    if isinstance(decay, str):
+        return None
+    rates = as_floats(decay, "decay")
+    if is_number(decay):
+        rates = np.full(n_columns, rates)
+    if rates.shape != (n_columns,) or not np.all((rates >= 0.0) & (rates < np.inf)):
+        raise ValueError(
+            f"decay must be 'auto', a finite number >= 0 or {n_columns} of them, one for each "
+            f"column of X; got {shorten(decay)}."
+        )
+    return rates
+
+
+def check_weights(weights: Any, n_columns: int) -> Floats | None:
+    """Return the weights, or None if they are drawn."""
+    if weights is None:
+        return np.full(n_columns, 1.0 / n_columns)
+    if isinstance(weights, str):
+        return None
+    shares = as_floats(weights, "weights", 1)
+    if (
+        shares.shape != (n_columns,)
+        or not np.all(shares >= 0.0)
+        or not abs(shares.sum() - 1.0) < 1e-6
+    ):
+        raise ValueError(
+            f"weights must be None, 'auto' or {n_columns} numbers >= 0 with sum 1, one for "
+            f"each column of X; got {shorten(weights)}."
+        )
+    return shares / shares.sum()
+
+
+def check_outcomes(name: str, y: Any, classes: Any) -> tuple[NDArray[Any], Places]:
+    """Return the classes and the class index of each outcome."""
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    labels = check_labels(y)
+    found = check_classes(labels, classes)
+    return found, find_classes(found, labels, "y", "classes")
+
+
+def find_classes(classes: NDArray[Any], labels: NDArray[Any], name: str, where: str) -> Places:
+    """Return the class indices of labels."""
+    numbers = {value: k for k, value in enumerate(classes.tolist())}
+    codes = np.array([numbers.get(value, -1) for value in labels.tolist()], dtype=np.int64)
+    if np.any(codes < 0):
+        missing = labels.tolist()[int(np.argmin(codes))]
+        raise ValueError(f"{name} has the outcome {missing!r}, which is not in {where}.")
+    return codes
+
+
+def check_kernel_values(values: Any, shape: tuple[int, ...], what: str) -> Floats:
+    """Return similarities after checking them."""
+    similarities = as_floats(values, what)
+    if similarities.shape != shape:
+        raise ValueError(
+            f"{what} must have shape {shape}, a row for each context in A and a column for each in "
+            f"B; got {similarities.shape}."
+        )
+    wrong = ~((similarities >= 0.0) & (similarities <= _LARGEST))  # NaN is neither
+    if wrong.any():
+        i, j = (int(index[0]) for index in np.nonzero(wrong))
+        raise ValueError(
+            f"{what} must hold finite numbers >= 0, up to {_LARGEST:g}; got "
+            f"{similarities[i, j]} in row {i}, column {j}."
+        )
+    return similarities
+
+
+def make_smoother(similarity: Similarity, observations: ContextObservations) -> Smoother:
+    """Return the smoother over the training contexts for a similarity."""
+    if isinstance(similarity, SubsetProduct | SubsetOverlap):
+        return SubsetSmoother(similarity.index, is_product=isinstance(similarity, SubsetProduct))
+    return TableSmoother(None if isinstance(similarity, GivenTable) else observations.codes)

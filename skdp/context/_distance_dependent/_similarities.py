@@ -1,32 +1,190 @@
-"""Similarities of contexts: data for sweeps, and draws of their parameters.
-
-Given the links, p(parameter) is proportional to its prior times the similarities along links,
-divided by the product of the normalizers alpha + S_i, with S_i the sum of similarities to all other
-observations.
-"""
+"""Training contexts and their similarities: data for sweeps, and draws of their parameters."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
+from skdp._numeric import Floats, Ints, Places
+from skdp._numeric._arrays import unique_rows
 from skdp._numeric._random import draw_gamma, draw_slice
-from skdp._numeric._typing import Floats, Places
-from skdp._numeric._unique_rows import unique_rows
-from skdp._part import Part
-from skdp.context._distance_dependent import _kernels_rows as kernels
-from skdp.context._distance_dependent._kernels_sweep import Buckets, SimilarityTable
-from skdp.context._distance_dependent._observations import ContextObservations
-from skdp.context._distance_dependent._subsets import (
-    SubsetIndex,
-    all_subsets,
-    single_columns,
-    weigh_subsets,
-)
+from skdp._part import ChainComponent
+from skdp.context._distance_dependent import _kernels as kernels
+from skdp.context._distance_dependent._kernels import Buckets, SimilarityTable
+from skdp.data._coding import Column
+
+# Training observations: the distinct contexts and the outcomes observed in them.
+
+
+@dataclass(frozen=True, eq=False)
+class ContextObservations:
+    """Distinct contexts, and the context and outcome of each observation."""
+
+    codes: Ints  # (U, D), of categories; no columns if similarities are given
+    similarities: Floats | None  # (U, U), unless they follow from the codes
+    context_of: Places  # (n,)
+    outcomes: Places  # (n,)
+    classes: NDArray[Any]  # (X,), possible outcomes
+    columns: list[Column] | None = None  # the categories of the codes
+    contexts: NDArray[Any] | None = None  # (U, n_features), if needed later
+    _made: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_made": {}}
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return a result that depends on the observations only, computed once for all chains."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
+
+    @property
+    def n_outcomes(self) -> int:
+        """Number of possible outcomes X."""
+        return len(self.classes)
+
+    @property
+    def n_contexts(self) -> int:
+        """Number of distinct contexts U."""
+        return len(self.codes)
+
+    @property
+    def repeats(self) -> Places:
+        """Number of observations of each context, (U,)."""
+        return np.bincount(self.context_of, minlength=self.n_contexts)
+
+    def groups(self, *, by_outcome: bool) -> Places:
+        """Return the group of each observation; only members of a group may link to each other."""
+        return self.outcomes if by_outcome else np.zeros_like(self.outcomes)
+
+
+def count_pairs(
+    firsts: NDArray[np.integer], seconds: NDArray[np.integer], n_firsts: int, n_seconds: int
+) -> Floats:
+    """Return how often pairs of numbers occur together, (n_firsts, n_seconds)."""
+    flat = firsts.astype(np.int64) * n_seconds + seconds
+    counts = np.bincount(flat, minlength=n_firsts * n_seconds)
+    return counts.reshape(n_firsts, n_seconds).astype(np.float64)
+
+
+# Similarities of contexts as sums over the sets of columns in which they agree.
+#
+# exp(-sum_n lambda_n [h_n != h'_n]) is a product of factors t_n + (1 - t_n) [h_n = h'_n] with t_n =
+# exp(-lambda_n), so it is a sum over sets of columns: prod_{n in set} (1 - t_n) prod_{n not in set}
+# t_n if the contexts agree in the whole set. So sums of similarities are weighted sums of numbers
+# of observations, and a draw by similarity is a draw of a set followed by a draw of one of the
+# observations that agree in it. Overlaps are sums over single columns by definition.
+
+
+def all_subsets(n_columns: int) -> list[int]:
+    """Return all sets of columns as bits, subsets before their supersets."""
+    return list(range(2**n_columns))
+
+
+def single_columns(n_columns: int) -> list[int]:
+    """Return the sets of a single column."""
+    return [1 << d for d in range(n_columns)]
+
+
+def weigh_subsets(decay: Floats) -> Floats:
+    """Return the weights of all sets of columns in the "product" similarity: they sum to 1."""
+    weights = np.ones(1)
+    for rate in decay:
+        weights = np.concatenate([weights * np.exp(-rate), weights * -np.expm1(-rate)])
+    return weights
+
+
+class SubsetIndex:
+    """Index of the combinations of codes that contexts have in sets of columns: `names`, (Q, U).
+
+    Sets are given as bits; each without its highest column is another listed set, or empty.
+    """
+
+    def __init__(self, codes: Ints, subsets: Sequence[int]):
+        self.subsets = list(subsets)
+        self._n_codes = [int(column.max()) + 1 for column in codes.T]
+        self._keys: dict[int, Places] = {}
+        known = {0: np.zeros(len(codes), dtype=np.int64)}
+        for subset in self.subsets:
+            if subset:
+                pairs = self._pair(known, codes, subset)
+                self._keys[subset], names = np.unique(pairs, return_inverse=True)
+                known[subset] = names.ravel()
+        self.names = np.array([known[subset] for subset in self.subsets])
+
+    def _pair(self, known: dict[int, Places], codes: Ints, subset: int) -> Places:
+        """Return keys of contexts in a set from a subset's numbers and one more column's codes."""
+        d = subset.bit_length() - 1
+        return known[subset ^ (1 << d)] * self._n_codes[d] + codes[:, d]
+
+    def find(self, codes: Ints) -> Places:
+        """Return the numbers of other contexts, (Q, m); -1 for combinations that are unknown."""
+        known = {0: np.zeros(len(codes), dtype=np.int64)}
+        for subset in self.subsets:
+            if subset:
+                d = subset.bit_length() - 1
+                pairs, keys = self._pair(known, codes, subset), self._keys[subset]
+                place = np.minimum(np.searchsorted(keys, pairs), len(keys) - 1)
+                is_new = (known[subset ^ (1 << d)] < 0) | (codes[:, d] < 0) | (keys[place] != pairs)
+                known[subset] = np.where(is_new, -1, place)
+        return np.array([known[subset] for subset in self.subsets])
+
+    def count(self, repeats: Places) -> Floats:
+        """Return the number of observations that agree with each context in each set, (U, Q)."""
+        columns = [np.bincount(names, weights=repeats)[names] for names in self.names]
+        return np.ascontiguousarray(np.transpose(columns))
+
+    def make_buckets(self, observations: ContextObservations, groups: Places) -> Buckets:
+        """Return buckets of observations by their combination in each set, separately by group."""
+        n_groups = int(groups.max()) + 1
+        kinds, row_of = np.unique(observations.context_of * n_groups + groups, return_inverse=True)
+        shape = len(self.subsets), len(kinds)
+        starts, sizes = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
+        members = np.empty((len(self.subsets), len(groups)), dtype=np.int32)
+        for q, names in enumerate(self.names):
+            keys = names[observations.context_of] * n_groups + groups
+            members[q] = np.argsort(keys, kind="stable")
+            in_order = keys[members[q]]
+            wanted = names[kinds // n_groups] * n_groups + kinds % n_groups
+            starts[q] = np.searchsorted(in_order, wanted, "left")
+            sizes[q] = np.searchsorted(in_order, wanted, "right") - starts[q]
+        return Buckets(
+            np.empty(len(self.subsets)),
+            np.ascontiguousarray(starts.T),
+            np.ascontiguousarray(sizes.T),
+            members,
+            row_of.ravel().astype(np.int64),
+            np.empty(len(self.subsets)),
+        )
+
+    def smooth(self, codes: Ints, weights: Floats, values: Sequence[Floats]) -> list[Floats]:
+        """Return sums over known contexts, weighted by similarity to others: S arrays (m, X).
+
+        The weights of the sets are (S, Q); `values` are S arrays (U, X), or one for all samples.
+        """
+        sums = [np.zeros((len(codes), values[0].shape[1])) for _ in weights]
+        for q, found in enumerate(self.find(codes)):
+            names = self.names[q]
+            shape = int(names.max()) + 1, len(names)
+            gather = csr_matrix((np.ones(len(names)), (names, np.arange(len(names)))), shape=shape)
+            rows = np.flatnonzero(found >= 0)
+            parts = [(gather @ value)[found[rows]] for value in values]
+            for s, total in enumerate(sums):
+                total[rows] += weights[s, q] * parts[s % len(parts)]
+        return sums
+
+
+# Similarities and draws of their parameters.
+#
+# Given the links, p(parameter) is proportional to its prior times the similarities along links,
+# divided by the product of the normalizers alpha + S_i, with S_i the sum of similarities to all
+# other observations.
 
 _LOGS = math.log(1e-8), math.log(1e8)
 """Range of the logarithms of drawn values."""
@@ -45,7 +203,7 @@ def draw_positive(
     return math.exp(draw_slice(bounded, math.log(value), rng))
 
 
-class Similarity(Part):
+class Similarity(ChainComponent):
     """Base class of similarities of contexts; a parameter without a prior is known."""
 
     is_table: ClassVar[bool]

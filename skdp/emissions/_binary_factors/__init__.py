@@ -1,1 +1,1 @@
-"""Emissions of binary factors: sampler, model, moves and kernels."""
+"""Emissions of binary factors: samplers and model."""

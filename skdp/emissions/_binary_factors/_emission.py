@@ -17,12 +17,16 @@ from skdp._checks import (
     check_scale,
     shorten,
 )
-from skdp._numeric._spreads import find_noise_rates, find_spreads
+from skdp._numeric._arrays import find_noise_rates, find_spreads
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
-from skdp.emissions._binary_factors._amplitudes import FixedAmplitudes, VaryingAmplitudes
 from skdp.emissions._binary_factors._buffet import BuffetFactorSampler, find_most
-from skdp.emissions._binary_factors._model import OUTPUTS
-from skdp.emissions._binary_factors._part import BinaryFactorSampler, FactorPrior
+from skdp.emissions._binary_factors._part import (
+    OUTPUTS,
+    BinaryFactorSampler,
+    FactorPrior,
+    FixedAmplitudes,
+    VaryingAmplitudes,
+)
 
 _REACH = 3.0
 """Prior standard deviations of a weight that can stand for any value."""

@@ -1,1 +1,1 @@
-"""Emissions of categories, counts and bits: samplers, marginal likelihoods and kernels."""
+"""Emissions of categories, counts and bits: samplers and models."""

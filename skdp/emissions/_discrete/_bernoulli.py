@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import betaln
 
 from skdp._checks import check_beta_prior
-from skdp.emissions import _kernels_affinity as affinities
-from skdp.emissions._cells._terms import SymbolColumns
-from skdp.emissions._clusters import ClusterTerms, cell_terms
-from skdp.emissions._discrete import _kernels_events as kernels
-from skdp.emissions._discrete._sampler import DiscreteSampler
-from skdp.emissions._marginals import BinaryMarginals, fill_by_means
-from skdp.emissions._whole import Observations, PartedEmission
+from skdp.emissions._common._clusters import ClusterTerms, SymbolColumns, cell_terms
+from skdp.emissions._common._columns import Observations, PartedEmission
+from skdp.emissions._common._marginals import BinaryMarginals, fill_by_means
+from skdp.emissions._discrete._categorical import DiscreteSampler
+from skdp.emissions._kernels import _discrete as kernels
+from skdp.emissions._kernels import _links as affinities
 
 DEFAULT_PRIOR = 1.0, 1.0
 

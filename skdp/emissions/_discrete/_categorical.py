@@ -1,4 +1,4 @@
-"""Emissions of categories."""
+"""Emissions of categories, and methods that the samplers of all discrete emissions share."""
 
 from __future__ import annotations
 
@@ -13,18 +13,125 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from skdp._checks import LARGEST, SMALLEST, as_floats, check_gamma_prior, check_memory, shorten
+from skdp._checks import (
+    LARGEST,
+    SMALLEST,
+    as_floats,
+    check_gamma_prior,
+    check_memory,
+    shorten,
+    write_number,
+)
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_gamma, draw_slice, next_open_double
+from skdp._part import ChainComponent
 from skdp._sklearn_compat import Interval, StrOptions
-from skdp.emissions import _kernels_affinity as affinities
-from skdp.emissions._cells._terms import SymbolColumns
-from skdp.emissions._clusters import ClusterTerms, count_terms
-from skdp.emissions._discrete import _kernels_counts as kernels
-from skdp.emissions._discrete._frequencies import find_common, weigh_symbols
-from skdp.emissions._discrete._sampler import DiscreteSampler
-from skdp.emissions._discrete._symbols import as_symbols, count_all, find_largest
-from skdp.emissions._whole import Observations, PartedEmission
+from skdp.emissions._common._clusters import ClusterTerms, SymbolColumns, count_terms
+from skdp.emissions._common._columns import Observations, PartedEmission
+from skdp.emissions._common._protocol import Coupling, start_in_runs
+from skdp.emissions._kernels import _discrete as kernels
+from skdp.emissions._kernels import _links as affinities
+
+# Methods that the samplers of all discrete emissions share.
+
+
+class DiscreteSampler(ChainComponent):
+    """A sampler that leaves out missing values, and whose sums over observations are exact."""
+
+    starts_with_one_state = True
+    is_incomplete = False
+    counts: NDArray[Any]  # (..., J)
+
+    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Do nothing: missing values are left out, since they carry no information."""
+
+    def complete_with(
+        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        """Do nothing: missing values are left out."""
+
+    def condition(self, states: NDArray[np.int64]) -> None:
+        """Set the states of the observations; -1 marks observations without a state."""
+        self.take(0, self.add_up(states, 0))
+
+    def measure(self, states: NDArray[np.int64]) -> int:
+        """Return 0: the sums are exact without further information."""
+        return 0
+
+    def add_up(self, states: NDArray[np.int64], measured: int) -> tuple[NDArray[Any], ...]:
+        """Return sums over the observations, which are exactly additive over parts of the data."""
+        raise NotImplementedError
+
+    def take(self, measured: int, sums: tuple[NDArray[Any], ...]) -> None:
+        """Store the sums over all observations."""
+        (self.counts,) = sums
+
+    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+        """Write random initial states in runs."""
+        start_in_runs(states, self.counts.shape[1], rng)
+
+    def draw(
+        self,
+        states: NDArray[np.int64],
+        rng: NDArray[np.uint64],
+        coupling: Coupling | None = None,
+    ) -> None:
+        """Draw the parameters given the states."""
+        self.condition(states)
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw the parameters given the stored statistics."""
+        raise NotImplementedError
+
+
+# Observations as symbols, and their counts.
+
+
+def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDArray[np.int32]:
+    """Return observations as symbols, -1 for missing ones (NaN), or raise a ValueError."""
+    column = values[:, 0]
+    missing = np.isnan(column)
+    end = 2.0**31 if n_symbols is None else n_symbols
+    wrong = ~(missing | ((column >= 0.0) & (column < end) & (column == np.floor(column))))
+    if wrong.any():
+        value = column[np.argmax(wrong)]
+        is_bounded = n_symbols is not None or value >= end
+        numbers = f"from 0 to {write_number(end - 1)}" if is_bounded else "from 0"
+        raise ValueError(f"X must hold symbols, integers {numbers}; got {write_number(value)}.")
+    return np.where(missing, -1.0, column).astype(np.int32)
+
+
+def find_largest(values: NDArray[np.float64]) -> tuple[list[int]]:
+    """Return the largest observed symbol, or 0 if there are no observations."""
+    return ([int(as_symbols(values).max(initial=0))],)
+
+
+def count_all(values: NDArray[np.float64], n_symbols: int) -> tuple[NDArray[np.intp]]:
+    """Return the number of occurrences of each symbol."""
+    symbols = as_symbols(values, n_symbols)
+    return (np.bincount(symbols[symbols >= 0], minlength=n_symbols),)
+
+
+# Frequencies of the symbols in a column, of which some may not occur.
+
+
+def weigh_symbols(totals: NDArray[Any]) -> tuple[NDArray[np.float64], int]:
+    """Return weights of the symbols, (V,), and their sum; those that do not occur share 1."""
+    n_symbols, n_observed = len(totals), int(np.count_nonzero(totals))
+    if n_observed == n_symbols:
+        return np.ones(n_symbols), n_symbols
+    return np.where(totals > 0, 1.0, 1.0 / (n_symbols - n_observed)), n_observed + 1
+
+
+def find_common(totals: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the distribution, (V,), of a column with these totals that is alike in all states."""
+    weights, n_weights = weigh_symbols(totals)
+    common: NDArray[np.float64] = (totals + weights) / (totals.sum() + n_weights)
+    return common
+
+
+# The emission, its sampler and its model.
 
 _ALIKE = 1e10
 """Concentration that stands for equal distributions in all states; others are smaller."""

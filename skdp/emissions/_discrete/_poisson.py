@@ -11,18 +11,16 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._checks import LARGEST, SMALLEST, write_number
+from skdp._numeric._arithmetic import round_sum, sum_exactly
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
-from skdp._numeric._sums import round_sum, sum_exactly
 from skdp._sklearn_compat import Interval
-from skdp.emissions import _kernels_affinity as affinities
-from skdp.emissions._cells._terms import CountColumns
-from skdp.emissions._clusters import ClusterTerms, count_terms
-from skdp.emissions._discrete import _kernels_counts as kernels
-from skdp.emissions._discrete._sampler import DiscreteSampler
-from skdp.emissions._gaussian._sums import find_moments
-from skdp.emissions._marginals import CountMarginals, fill_by_means
-from skdp.emissions._whole import Observations, PartedEmission
+from skdp.emissions._common._clusters import ClusterTerms, CountColumns, count_terms
+from skdp.emissions._common._columns import Observations, PartedEmission, find_moments
+from skdp.emissions._common._marginals import CountMarginals, fill_by_means
+from skdp.emissions._discrete._categorical import DiscreteSampler
+from skdp.emissions._kernels import _discrete as kernels
+from skdp.emissions._kernels import _links as affinities
 
 MOST = 2.0**53
 """Largest count: not all larger integers are representable in double precision."""

@@ -1,1 +1,1 @@
-"""Gaussian emissions: sampler, model, sums over rows, the drawn scale of the prior, and kernels."""
+"""Gaussian, Student t and autoregressive emissions: samplers and models."""

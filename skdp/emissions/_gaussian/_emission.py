@@ -11,17 +11,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._sklearn_compat import Interval, StrOptions
-from skdp.emissions._constant_columns import ConstantColumns, VaryingColumns
-from skdp.emissions._far_values import PulledIn
-from skdp.emissions._gaussian import _kernels as kernels
-from skdp.emissions._gaussian._drawn_scale import GaussianPrior, ScalePrior, are_very_few
-from skdp.emissions._gaussian._model import check_numbers
-from skdp.emissions._gaussian._sampler import GaussianSampler
-from skdp.emissions._gaussian._sums import find_moments
-from skdp.emissions._gaussian._wide import WideGaussianSampler
-from skdp.emissions._moments import find_varying, moments_of
-from skdp.emissions._prior_arrays import is_symmetric, read_array
-from skdp.emissions._whole import Observations, PartedEmission
+from skdp.emissions._common._columns import (
+    ClippedRows,
+    ConstantColumns,
+    Observations,
+    PartedEmission,
+    VaryingColumns,
+    check_numbers,
+    find_moments,
+    find_varying,
+    moments_of,
+)
+from skdp.emissions._common._protocol import is_symmetric, read_array
+from skdp.emissions._gaussian._sampler import (
+    GaussianPrior,
+    GaussianSampler,
+    ScalePrior,
+    WideGaussianSampler,
+    are_very_few,
+)
+from skdp.emissions._kernels import _gaussian as kernels
 
 # Default priors are computed from the data. For one column, a state is expected to have this share
 # of their covariance: with a share of 1 small states are merged, with .05 large ones are split. For
@@ -69,7 +78,7 @@ class GaussianEmission(PartedEmission):
     mean_prior : (D,) array or None, default=None
         m; None: the mean of the observations.
     mean_precision_prior : float or None, default=None
-        c, from 1e-8 to 1e8: the number of observations that the prior mean is worth. None:
+        c, from 1e-8 to 1e8: the prior mean counts as c observations. None:
         exp(-46 / W), but at least 0.01 (up to W = 10) and at most 0.25 (from W = 34 on), where W is
         D with full covariances and 1 with diagonal ones. The prior of the means is then wider than
         the data, and a state of many columns does not cost more than one of ten.
@@ -103,10 +112,10 @@ class GaussianEmission(PartedEmission):
     component of the row; the log evidence is that of the observations completed in this way.
 
     Default priors are robust to outliers, such as codes for missing values: -9999 does not stretch
-    the scale on which states are distinguished. In each column, the width of the middle four fifths
-    of the values is computed, without values that equal the median. Values within ten such widths
-    of the median are used unchanged, and values beyond count less the farther out they are. Only
-    the priors are affected: the data are not changed, and outliers may have their own states.
+    the scale on which states are distinguished. In each column, the interdecile range of the values
+    that differ from the median is computed. Values within ten such ranges of the median are used
+    unchanged, and values beyond count less the farther out they are. Only the priors are affected:
+    the data are not changed, and outliers may have their own states.
 
     Columns must be constant or range over at least 1e-150, because squares of smaller numbers
     underflow. A column that is constant in the training data (over all partitions) has no influence
@@ -206,7 +215,7 @@ class GaussianEmission(PartedEmission):
             return None
         varies = np.zeros(prior.mean.shape, dtype=bool)
         if draws_scale:
-            ranges, _, squares = find_moments(PulledIn(data))
+            ranges, _, squares = find_moments(ClippedRows(data))
             varies = find_varying(ranges, squares).reshape(prior.mean.shape)
         return ScalePrior.about(prior.scale, varies, prior.dof, draws_dof=draws_dof)
 

@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from skdp._checks import check_scale
+from skdp._numeric import Floats
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._typing import Floats
-from skdp.emissions._gaussian import _kernels as kernels
-from skdp.emissions._gaussian import _kernels_student as student
-from skdp.emissions._marginals import (
+from skdp.emissions._common._columns import check_numbers
+from skdp.emissions._common._marginals import (
     StudentMarginals,
     draw_by_regression,
     fill_by_means,
     fill_by_regression,
 )
+from skdp.emissions._kernels import _gaussian as kernels
 
 IMPOSSIBLE = (
     "The covariance of a state is not positive definite to rounding: scale the columns of X, or "
@@ -27,18 +26,8 @@ IMPOSSIBLE = (
 )
 
 
-def check_numbers(values: NDArray[np.float64]) -> None:
-    """Raise a ValueError if an observation is infinite."""
-    if np.isinf(values).any():
-        t, d = np.argwhere(np.isinf(values))[0]
-        raise ValueError(
-            f"X must hold finite numbers, or NaN for missing values; got {values[t, d]:g}."
-        )
-    check_scale(values)
-
-
 class Missing(NamedTuple):
-    """Rows with missing values, by pattern: see `_kernels`."""
+    """Rows with missing values, by pattern: see `_kernels/_gaussian`."""
 
     rows: NDArray[np.int64]
     pattern_ptr: NDArray[np.int64]
@@ -97,10 +86,10 @@ def write_student_log_densities(
         np.empty((n_dims // width, n_states)),
         np.empty((3, n_states)),
     )
-    student.weigh_students(values, means, factors, freedoms, *scratch, out)
+    kernels.weigh_students(values, means, factors, freedoms, *scratch, out)
     if missing is not None:
         more = np.empty((width, width)), np.empty(width)
-        student.weigh_incomplete_students(
+        kernels.weigh_incomplete_students(
             values, *missing, means, factors, freedoms, *scratch, *more, out
         )
 

@@ -1,37 +1,220 @@
-"""Sampler of the means and covariances of states, and of their prior."""
+"""Samplers of Gaussian states: priors, first partitions, and draws of means and covariances."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import multigammaln
 
+from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_categorical, draw_key, make_generator, next_double
-from skdp._part import Part
-from skdp.emissions import _kernels_affinity as affinities
-from skdp.emissions._cells._terms import NormalColumns
-from skdp.emissions._clusters import ClusterTerms, augmented_terms, gaussian_terms
-from skdp.emissions._gaussian import _kernels as kernels
-from skdp.emissions._gaussian import _kernels_drawn_scale as drawn
-from skdp.emissions._gaussian._drawn_scale import GaussianPrior, ScalePrior, are_few
-from skdp.emissions._gaussian._kernels_posterior import SMALLEST_PIVOT, log_evidence_of_gaussians
+from skdp._part import ChainComponent
+from skdp.emissions._common._clusters import (
+    ClusterTerms,
+    NormalColumns,
+    augmented_terms,
+    gaussian_terms,
+)
+from skdp.emissions._common._columns import (
+    FREEDOM,
+    SCALE_RATIO,
+    ConstantColumns,
+    Ranges,
+    Sums,
+    check_numbers,
+    sum_powered,
+)
+from skdp.emissions._common._marginals import StudentMarginals
+from skdp.emissions._common._protocol import Coupling
 from skdp.emissions._gaussian._model import (
     IMPOSSIBLE,
     GaussianModel,
-    check_numbers,
     factorize_precisions,
     list_missing,
     log_determinants,
     write_log_densities,
 )
-from skdp.emissions._gaussian._sums import Ranges, Sums, sum_powered
-from skdp.emissions._gaussian._tight_clusters import find_tight_clusters
-from skdp.emissions._protocol import Coupling
+from skdp.emissions._kernels import _gaussian as kernels
+from skdp.emissions._kernels import _gaussian_clusters as drawn
+from skdp.emissions._kernels import _links as affinities
+from skdp.emissions._kernels._gaussian import SMALLEST_PIVOT, log_evidence_of_gaussians
+
+# Priors of means and covariances, and of a drawn scale of covariances.
+
+
+_SMALLEST_EIGENVALUE = 3e-4
+"""Smallest eigenvalue of correlations: three times that of shrinkage in a constant direction."""
+
+_FREEDOM_RATIOS = 1.0, 2.0, 4.0, 8.0, 16.0
+"""Values of nu - W - 1 in units of the first one."""
+
+_FEW_ROWS, _VERY_FEW_ROWS = 20, 6
+
+
+def are_few(n_rows: float, width: int) -> bool:
+    """Return whether there are so few rows that the largest nu outweighs them."""
+    return n_rows < _FEW_ROWS * width
+
+
+def are_very_few(n_rows: float, width: int) -> bool:
+    """Return whether the rows are so few that S must be drawn if nu is: see `GaussianEmission`."""
+    return n_rows < _VERY_FEW_ROWS * width
+
+
+class GaussianPrior(NamedTuple):
+    """Parameters m, c, nu, S of the prior, in B blocks of W columns: see `_kernels/_gaussian`."""
+
+    mean: Floats  # (B, W)
+    precision: float
+    dof: float
+    scale: Floats  # (B, W, W)
+
+    def with_dof(self, dof: float) -> GaussianPrior:
+        """Return the prior with other degrees of freedom and the same mean of covariances."""
+        if dof == self.dof:
+            return self
+        least = self.mean.shape[1] + 1.0
+        return self._replace(dof=dof, scale=(dof - least) / (self.dof - least) * self.scale)
+
+
+class ScalePrior(NamedTuple):
+    """Prior of nu, and of the scales S_b = F + R Q R^T of the covariances given the first nu.
+    Q ~ Wishart(n, I / n), truncated at `_kernels/_gaussian_clusters.LOWEST`.
+    """
+
+    freedoms: tuple[float, ...]  # values of nu, equally probable; a single one if nu is not drawn
+    n_free: Places  # (B,): n, the rows of Q; W if no columns are constant or collinear
+    roots: Floats  # (B, W, W): R, in the first n columns
+    fixed: Floats  # (B, W, W): F, for directions in which the data imply 0 for any clusters
+    log_dets: Floats  # (B,): log det E[S]; E[S] is the S that is used if S is not drawn
+    inverses: Floats  # (B, W, W): E[S]^-1
+
+    @classmethod
+    def about(
+        cls, expected: Floats, varies: NDArray[np.bool_], dof: float, *, draws_dof: bool = False
+    ) -> ScalePrior:
+        """Return the prior with mean `expected`, (B, W, W), of S given `dof`, the first nu."""
+        least = expected.shape[-1] + 1.0
+        ratios = _FREEDOM_RATIOS if draws_dof else (1.0,)
+        freedoms = tuple(least + ratio * (dof - least) for ratio in ratios)
+        n_free = np.zeros(len(varies), dtype=np.int64)
+        roots, fixed = np.zeros(expected.shape), np.zeros(expected.shape)
+        for b in range(len(varies)):
+            lengths = np.sqrt(np.diag(expected[b]))
+            correlations = expected[b] / np.multiply.outer(lengths, lengths)
+            d = np.flatnonzero(varies[b])
+            eigenvalues, directions = np.linalg.eigh(correlations[np.ix_(d, d)])
+            columns = np.zeros((len(lengths), len(d)))
+            columns[d] = lengths[d, np.newaxis] * directions * np.sqrt(eigenvalues)
+            is_free = eigenvalues > _SMALLEST_EIGENVALUE
+            n_free[b] = is_free.sum()
+            roots[b, :, : n_free[b]] = columns[:, is_free]
+            fixed[b] = np.diag(np.where(varies[b], 0.0, lengths**2))  # uncorrelated
+            fixed[b] += columns[:, ~is_free] @ columns[:, ~is_free].T
+        log_dets = np.linalg.slogdet(expected)[1]
+        return cls(freedoms, n_free, roots, fixed, log_dets, np.asarray(np.linalg.inv(expected)))
+
+    def given(self, dof: float) -> ScalePrior:
+        """Return the prior of S given nu, in which S / (nu - W - 1) has the same distribution."""
+        if dof == self.freedoms[0]:
+            return self
+        width = self.roots.shape[-1]
+        ratio = (dof - width - 1.0) / (self.freedoms[0] - width - 1.0)
+        return self._replace(
+            freedoms=(dof,),
+            roots=math.sqrt(ratio) * self.roots,
+            fixed=ratio * self.fixed,
+            log_dets=self.log_dets + width * math.log(ratio),
+            inverses=self.inverses / ratio,
+        )
+
+    def log_ratios(self, scale: Floats) -> Floats:
+        """Return log det Q of each block, (B,)."""
+        ratios: Floats = np.linalg.slogdet(scale)[1] - self.log_dets
+        return ratios
+
+    def log_density(self, scale: Floats) -> float:
+        """Return the log density of Q for S, up to the constant of the truncation.
+        With respect to dQ / det(Q)^((n + 1) / 2), it does not depend on the units of the data.
+        """
+        n = self.n_free[self.n_free > 0].astype(np.float64)
+        log_ratios = self.log_ratios(scale)[self.n_free > 0]
+        traces = np.einsum("bde,bed->b", self.inverses, scale)[self.n_free > 0]
+        traces -= scale.shape[1] - n  # number of fixed directions
+        logs = 0.5 * n * (log_ratios - traces + n * np.log(0.5 * n))
+        return float(logs.sum() - sum(multigammaln(0.5 * x, int(x)) for x in n))
+
+    def ratio(self, scale: Floats) -> float:
+        """Return the geometric mean of the ratio of S to E[S] over all directions."""
+        return math.exp(float(self.log_ratios(scale).mean()) / scale.shape[1])
+
+
+# First partitions: k-means in which columns count by their variances within clusters.
+
+
+_N_RESTARTS, _N_TIGHT_MOVES, _FIRST_MOVES = 20, 20, 3
+_SMALLEST = 1e-6
+"""Smallest variance of a column within clusters, in units of its variance."""
+_TIE = 1e-9
+"""Least decrease of the mean log variance by which a restart is better, not only rounded otherwise.
+
+Restarts that find the same clusters number them in different orders."""
+
+
+def find_tight_clusters(values: Floats, n_clusters: int, rng: np.random.Generator) -> Places:
+    """Return labels of at most `n_clusters` clusters, the tightest of several restarts, (N,).
+    Columns that separate clusters count the most, by their inverse variances within clusters.
+    """
+    values = values[:, ~np.isnan(values).all(axis=0)]
+    values = values - np.nanmean(values, axis=0)
+    deviations = np.nanstd(values, axis=0)
+    is_constant = deviations <= 1e-9 * np.nanmax(np.abs(values), axis=0, initial=0.0)
+    values = np.nan_to_num(values[:, ~is_constant] / deviations[~is_constant])
+    best, least = np.zeros(len(values), dtype=np.int64), np.inf
+    for _ in range(_N_RESTARTS if values.shape[1] else 0):
+        labels, variances = _move_centers(values, _seed_centers(values, n_clusters, rng))
+        log_det = float(np.log(variances).sum())
+        if log_det < least - _TIE * values.shape[1]:
+            best, least = labels, log_det
+    return np.unique(best, return_inverse=True)[1]
+
+
+def _seed_centers(values: Floats, n_clusters: int, rng: np.random.Generator) -> Floats:
+    """Return rows drawn by k-means++, in proportion to their squared distances."""
+    chosen = [int(rng.integers(len(values)))]
+    distances = np.full(len(values), np.inf)
+    for _ in range(n_clusters - 1):
+        distances = np.minimum(distances, ((values - values[chosen[-1]]) ** 2).sum(axis=1))
+        if distances.max() == 0.0:
+            break
+        chosen.append(int(rng.choice(len(values), p=distances / distances.sum())))
+    return values[chosen]
+
+
+def _move_centers(values: Floats, centers: Floats) -> tuple[Places, Floats]:
+    """Return the labels and the variances within clusters after moves of the centers."""
+    variances = np.ones(values.shape[1])
+    for move in range(_N_TIGHT_MOVES):
+        weighted = centers / variances
+        scores = 2.0 * values @ weighted.T - (weighted * centers).sum(axis=1)
+        labels = scores.argmax(axis=1)
+        members = labels == np.arange(len(centers))[:, np.newaxis]
+        sizes = members.sum(axis=1)
+        means = (members @ values) / np.maximum(sizes, 1)[:, np.newaxis]
+        centers = np.where(sizes[:, np.newaxis] > 0, means, centers)
+        within = np.maximum(((values - centers[labels]) ** 2).mean(axis=0), _SMALLEST)
+        if move >= _FIRST_MOVES:
+            variances = within
+    return labels, within
+
+
+# The sampler of all columns.
 
 _N_MOVES = 3  # number of moves of the initial centers
 _N_DRAWS = 20  # number of draws of S given an initial partition
@@ -40,7 +223,7 @@ _NUMBERS = 2, 3, 4, 6, 9, 13
 """Numbers of clusters of these partitions."""
 
 
-class GaussianSampler(Part):
+class GaussianSampler(ChainComponent):
     """Sampler of the means and covariances of all states, and of the scale of the covariances."""
 
     smallest_pivot = 0.0
@@ -104,7 +287,7 @@ class GaussianSampler(Part):
         return [find_tight_clusters(self._values, n, generator) for n in _NUMBERS]
 
     def list_first_priors(self) -> list[GaussianPrior]:
-        """Return priors with which to seek first states: smallest, middle and largest nu."""
+        """Return priors with which to seek first states: smallest, median and largest nu."""
         if not self.draws_dof:
             return [self.prior]
         assert self.scale_prior is not None
@@ -554,3 +737,128 @@ def _invert(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
     roots: Any = np.linalg.inv(precision_factors)
     covariances: NDArray[np.float64] = np.matmul(roots, _transpose(roots))
     return covariances
+
+
+# Sampler and model of vectors some of whose columns are constant in the data.
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WideGaussianModel(GaussianModel):
+    """Gaussian vectors, and columns with the same distribution in all states.
+
+    The other attributes are those of `GaussianModel` for all columns. With full covariances,
+    `degrees_of_freedom` and `scale_ratios` are those of the columns that vary.
+
+    Attributes
+    ----------
+    varying : GaussianModel
+        Distributions of the columns that vary.
+    constants : ConstantColumns
+    """
+
+    varying: GaussianModel
+    constants: ConstantColumns
+
+    @classmethod
+    def of(cls, model: GaussianModel, constants: ConstantColumns, *, full: bool) -> Self:
+        """Return the model of all columns; `full`: covariances are matrices, even of one column."""
+        covariances, freedoms, ratios = (
+            model.covariances, model.degrees_of_freedom, model.scale_ratios,
+        )  # fmt: skip
+        if full:
+            covariances = constants.insert_square(covariances, 1.0)
+        else:
+            shape = model.means.shape  # one column has matrices
+            covariances = constants.insert(covariances.reshape(shape), 1.0)
+            if freedoms is not None and ratios is not None:
+                freedoms = constants.insert(freedoms.reshape(shape), FREEDOM)
+                ratios = constants.insert(ratios.reshape(shape), SCALE_RATIO)
+        means = constants.insert(model.means, constants.values)
+        return cls(means, covariances, freedoms, ratios, varying=model, constants=constants)
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether there is no uncertainty about parameters."""
+        return self.degrees_of_freedom is None
+
+    @property
+    def scales(self) -> Floats:
+        """(J, D, D) or (J, D) array: scale matrices, or squared scales of columns."""
+        if self.covariances.ndim == 2 or self._is_known:
+            return super().scales
+        return self.constants.insert_square(self.varying.scales, SCALE_RATIO)
+
+    def log_obs(self, values: Floats) -> Floats:
+        """Return the log density of the observed values of every step in every state, (N, J)."""
+        check_numbers(values)
+        logs = self.varying.log_obs(self.constants.leave_out(values))
+        return logs + self.constants.log_density(values, known=self._is_known)
+
+    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+        """Return an observation for each state, (N, D), with the density of `log_obs`."""
+        own = self.varying.sample(states, rng)
+        rest = self.constants.sample(len(states), rng, known=self._is_known)
+        return self.constants.insert(own, rest)
+
+    def marginals(self) -> StudentMarginals:
+        """Return the distributions of single columns of the next observation."""
+        own, insert = self.varying.marginals(), self.constants.insert
+        rest = self.constants.distribution(known=self._is_known)
+        freedoms = None if own.freedoms is None else insert(own.freedoms, rest.freedoms)
+        return StudentMarginals(self.means, insert(own.scales, rest.scales), freedoms)
+
+    def fill(self, values: Floats, weights: Floats) -> Floats:
+        """Return observations, (N, D), with NaN replaced by its mean given the rest of the row."""
+        own = self.varying.fill(self.constants.leave_out(values), weights)
+        # Weights of some callers add up to less than 1; their means are those times this sum.
+        rest = np.multiply.outer(weights.sum(axis=1), self.constants.values)
+        return np.where(np.isnan(values), self.constants.insert(own, rest), values)
+
+    def draw_missing(
+        self, values: Floats, states: NDArray[np.int64], rng: np.random.Generator
+    ) -> Floats:
+        """Return observations, (N, D), with NaN replaced by a draw given the rest of the row."""
+        own = self.varying.draw_missing(self.constants.leave_out(values), states, rng)
+        rest = self.constants.sample(len(states), rng, known=self._is_known)
+        return np.where(np.isnan(values), self.constants.insert(own, rest), values)
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the model with its states in another order."""
+        return replace(super().reorder(order), varying=self.varying.reorder(order))
+
+
+class WideGaussianSampler(GaussianSampler):
+    """Sampler of the columns that vary, whose models are those of all columns."""
+
+    def __init__(
+        self,
+        n_states: int,
+        prior: GaussianPrior,
+        scale_prior: ScalePrior | None,
+        start_factors: Floats | None,
+        *,
+        constants: ConstantColumns,
+        full: bool,
+    ):
+        super().__init__(n_states, prior, scale_prior, start_factors)
+        self._constants, self._full = constants, full
+
+    def attach(self, values: Floats) -> None:
+        """Store the observations."""
+        super().attach(self._constants.leave_out(values))
+
+    def of_states(self, n_states: int) -> WideGaussianSampler:
+        """Return a sampler without observations, whose prior is fixed at the current one."""
+        return WideGaussianSampler(
+            n_states, self.prior, None, self._start_factors,
+            constants=self._constants, full=self._full,
+        )  # fmt: skip
+
+    def model(self) -> WideGaussianModel:
+        """Return the distributions of the next observation given the states."""
+        return WideGaussianModel.of(super().model(), self._constants, full=self._full)
+
+    def known_model(self, parameters: tuple[Floats, ...]) -> WideGaussianModel:
+        """Return the distributions of states with known means and covariances."""
+        model = super().known_model(parameters)
+        return WideGaussianModel.of(model, self._constants, full=self._full)

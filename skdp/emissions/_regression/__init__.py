@@ -1,1 +1,1 @@
-"""Regressions of some columns on others: emission, samplers, models and kernels."""
+"""Regressions of some columns on others: emission, samplers and models."""

@@ -12,31 +12,33 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from skdp._checks import check_memory
-from skdp._numeric._typing import Floats, Places
+from skdp._numeric import Floats, Places
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
-from skdp.emissions._autoregressive._regressions import RegressionPrior
-from skdp.emissions._far_values import PulledIn
-from skdp.emissions._gaussian._kernels import factorize
-from skdp.emissions._gaussian._sums import find_moments
-from skdp.emissions._moments import (
+from skdp.emissions._common._columns import (
     LEAST,
+    ClippedRows,
+    InMemoryRows,
     find_covariance,
     find_deviations,
+    find_moments,
     find_varying,
     widen,
 )
-from skdp.emissions._prior_arrays import is_symmetric, read_array
-from skdp.emissions._regression._coefs import CoefPrior
-from skdp.emissions._regression._columns import Roles
-from skdp.emissions._regression._logistic import LogisticSampler
-from skdp.emissions._regression._normal import NormalRegressionSampler
-from skdp.emissions._regression._poisson import PoissonRegressionSampler
-from skdp.emissions._whole import Whole
+from skdp.emissions._common._protocol import is_symmetric, read_array
+from skdp.emissions._gaussian._autoregressive_model import RegressionPrior
+from skdp.emissions._kernels._gaussian import factorize
+from skdp.emissions._regression._samplers import (
+    CoefPrior,
+    LogisticSampler,
+    NormalRegressionSampler,
+    PoissonRegressionSampler,
+    Roles,
+)
 
 # Default priors are computed from the data, as for autoregressions: states are expected to have the
 # regression of the whole data set, this share of its residual variance for one target (or the D-th
 # root for D targets), and a squared distance of predictions from it, in units of their noise, of
-# D K / C, where C is the number of observations that the prior is worth.
+# D K / C, where the prior counts as C observations.
 _SHARE = 0.2
 _DISTANCE = 2.0
 _PREDICTORS = 4.0  # expected variance of log odds and log rates under the default prior
@@ -74,11 +76,10 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
         ("bernoulli"), or zeros and the logarithms of the mean counts ("poisson").
     coef_precision_prior : float, (K, K) array or None, default=None
         C, symmetric and positive definite, in the order of `coef_prior`. A number from 1e-8 to 1e8:
-        how many observations the prior coefficients are worth; C is this number times the mean of
-        a_t a_t^T. None: D K / 2 ("normal"), with which the squared distance between the predictions
-        of a state and of `coef_prior` is expected to be 2, in units of the state's noise; K / 4
-        ("bernoulli" and "poisson"), with which the variance of the log odds or log rates is
-        expected to be 4.
+        the prior counts as this many observations; C is this number times the mean of a_t a_t^T.
+        None: D K / 2 ("normal"), with which the squared distance between the predictions of a state
+        and of `coef_prior` is expected to be 2, in units of the state's noise; K / 4 ("bernoulli"
+        and "poisson"), with which the variance of the log odds or log rates is expected to be 4.
     degrees_of_freedom_prior : float or None, default=None
         nu > D - 1, for normal targets only. None: 2 D + 1.
     covariance_prior : (D, D) array or None, default=None
@@ -275,7 +276,7 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
         if self.covariance_prior is None:
             left = targets - coefs[:, 0] - inputs @ coefs[:, 1:].T
             share = _SHARE ** (1.0 / n_dims) * max(dof - n_dims - 1.0, 1.0)
-            deviations, varies = find_deviations(PulledIn(Whole(targets)))
+            deviations, varies = find_deviations(ClippedRows(InMemoryRows(targets)))
             floors = np.where(varies, LEAST, 1.0) * deviations
             scale = (
                 share
@@ -318,7 +319,7 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
 
 def find_log_rates(counts: Floats) -> Floats:
     """Return the logarithms of robust means of counts, or of half a count if all are 0."""
-    ranges, means, _ = find_moments(PulledIn(Whole(counts)))
+    ranges, means, _ = find_moments(ClippedRows(InMemoryRows(counts)))
     floors: Floats = 0.5 / np.maximum(ranges.numbers, 1)
     return np.log(np.maximum(means, floors))
 
@@ -329,9 +330,9 @@ def find_location_and_spread(
     """Return robust means and a positive definite covariance of values derived from some columns.
     Deviations are at least `floors`, and enough for products with outliers to keep some digits.
     """
-    ranges, means, products = find_moments(PulledIn(Whole(values)))
+    ranges, means, products = find_moments(ClippedRows(InMemoryRows(values)))
     covariance = find_covariance(ranges, products, _SHRINKAGE)
-    everywhere, varies = find_deviations(Whole(values))
+    everywhere, varies = find_deviations(InMemoryRows(values))
     least = np.where(varies, _LEAST_OF_FAR * everywhere, 0.0)
     deviations, varies = np.sqrt(np.diag(covariance)), find_varying(ranges, products)
     usual = deviations if floors is None else np.maximum(np.where(varies, deviations, 0.0), floors)
@@ -349,7 +350,7 @@ def regress(inputs: Floats, targets: Floats) -> Floats:
     """Return robust least-squares coefficients of all steps with targets, intercepts first."""
     n, rows = inputs.shape[1], np.hstack([inputs, targets])
     whole = rows[~np.isnan(rows).any(axis=1)]
-    ranges, means, products = find_moments(PulledIn(Whole(whole)))
+    ranges, means, products = find_moments(ClippedRows(InMemoryRows(whole)))
     covariance = find_covariance(ranges, products, _SHRINKAGE)[:n, :n]
     cross = products[n:, :n] / max(len(whole), 1)
     coefs = np.linalg.solve(covariance, cross.T).T

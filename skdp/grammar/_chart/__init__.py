@@ -1,1 +1,1 @@
-"""Inside-outside, Viterbi and sampling over charts of sentences."""
+"""Charts of sentences: inside-outside, Viterbi and sampling; and ascents of grammars."""

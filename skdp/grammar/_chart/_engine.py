@@ -9,15 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._typing import Floats, Places
-from skdp.grammar._chart import _kernels_lanes as lanes
-from skdp.grammar._chart._batches import SentenceBatches
-from skdp.grammar._chart._extended_range import ExtendedSpace, ExtendedWeights, find_best_trees
-from skdp.grammar._chart._kernels_long import count_long, sum_long
-from skdp.grammar._chart._lanes import LaneRules
-from skdp.grammar._chart._limits import Sentences
-from skdp.grammar._chart._long import LongRules, are_long
-from skdp.grammar._chart._weights import RuleWeights
+from skdp._numeric import Floats, Places
+from skdp.grammar._chart._paths import (
+    ExtendedSpace,
+    ExtendedWeights,
+    LaneRules,
+    LongRules,
+    RuleWeights,
+    SentenceBatches,
+    Sentences,
+    are_long,
+    find_best_trees,
+)
+from skdp.grammar._kernels import _lanes as lanes
+from skdp.grammar._kernels._long import count_long, sum_long
 
 
 class ExpectedCounts(NamedTuple):

@@ -1,1 +1,1 @@
-"""Grammars of sentences: layout, counts, updates and coordinate ascent."""
+"""Grammars of sentences: layout, counts, updates, ascents and Gibbs sampling."""

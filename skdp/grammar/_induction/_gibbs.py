@@ -20,23 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import gamma as gamma_distribution
 
+from skdp._numeric import Floats
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import Role, draw_slice, make_generator
-from skdp._numeric._typing import Floats
-from skdp._part import Part
-from skdp.grammar._chart._batches import SentenceBatches
+from skdp._part import ChainComponent
+from skdp.grammar._chart._ascents import Family, draw_tables
 from skdp.grammar._chart._engine import sample_trees
-from skdp.grammar._chart._limits import Sentences
-from skdp.grammar._chart._weights import RuleWeights
-from skdp.grammar._dirichlet import draw_tables
+from skdp.grammar._chart._paths import RuleWeights, SentenceBatches, Sentences
 from skdp.grammar._induction._ascent import start_weights
-from skdp.grammar._induction._counts import RuleCounts
-from skdp.grammar._induction._layout import GrammarLayout
-from skdp.grammar._induction._trees import count_rules
+from skdp.grammar._induction._layout import GrammarLayout, RuleCounts
+from skdp.grammar._induction._partitions import count_rules
 from skdp.grammar._induction._variational import GrammarPriors, VariationalGrammar
-from skdp.grammar._top_weights import Family
 from skdp.processes._concentration import draw_concentration
-from skdp.processes._top_level import in_range
+from skdp.processes._partitions import in_range
 
 GammaPrior = tuple[float, float] | None
 """Shape and rate of a Gamma prior; None: the concentration is known."""
@@ -57,7 +53,7 @@ class GrammarDraw(NamedTuple):
     log_joint: float
 
 
-class GrammarSampler(Part):
+class GrammarSampler(ChainComponent):
     """Markov chain over trees, rules, top-level weights and concentrations."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_batches",)

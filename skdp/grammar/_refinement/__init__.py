@@ -1,1 +1,1 @@
-"""Refinements of treebank grammars: trees, messages, updates and parser."""
+"""Refinements of treebank grammars: trees, ascents and parser."""

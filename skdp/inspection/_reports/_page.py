@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import skdp
-from skdp.data._writing import check_path, replace_file
+from skdp.data._ragged import check_path, replace_file
 from skdp.inspection._axes import write_name
 
 DIGITS = 9

@@ -1,1 +1,1 @@
-"""Segmentation of text into words: numbering, kernels, sampler and stored samples."""
+"""Segmentation of text into words and collocations: layout, samplers and stored samples."""

@@ -10,27 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from skdp._numeric import Floats, Ints
 from skdp._numeric._random import draw_log_beta, draw_slice, shuffle
-from skdp._numeric._typing import Floats, Ints
-from skdp._part import Part
-from skdp.inference._interrupt import check_interrupts
-from skdp.language._nested._kernels_filter import empty_scratch
-from skdp.language._nested._kernels_lengths import draw_lengths
-from skdp.language._nested._kernels_sweeps import seat_strings, sweep_strings
-from skdp.language._nested._kernels_triples import empty_pairs
-from skdp.language._nested._kernels_types import find_occurrences, sweep_types
-from skdp.language._nested._layout import lay_out, open_restaurants, portions
-from skdp.language._nested._lexicon import split_texts
-from skdp.language._nested._model import NestedModel
-from skdp.language._nested._parameters import expected_word_length, uses_word_length
-from skdp.language._nested._state import NestedState
-from skdp.processes._franchise_hyper import (
-    Histogram,
-    Seats,
-    Sizes,
-    slice_concentration,
-    slice_discount,
+from skdp._part import ChainComponent
+from skdp.inference._chain import check_interrupts
+from skdp.language._kernels._filter import empty_pairs, empty_scratch
+from skdp.language._kernels._sweeps import (
+    find_occurrences,
+    seat_strings,
+    sweep_strings,
+    sweep_types,
 )
+from skdp.language._kernels._words import draw_lengths
+from skdp.language._nested._layout import (
+    expected_word_length,
+    lay_out,
+    open_restaurants,
+    portions,
+    uses_word_length,
+)
+from skdp.language._nested._model import NestedModel, split_texts
+from skdp.processes._franchise import Histogram, Seats, Sizes, slice_concentration, slice_discount
 from skdp.processes._kernels_franchise_dynamic import (
     CUSTOMERS,
     NODE,
@@ -38,6 +38,78 @@ from skdp.processes._kernels_franchise_dynamic import (
     DynamicFranchise,
     list_sizes,
 )
+
+
+class NestedState:
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+
+    def __init__(self, sampler: Any):
+        self._sampler = sampler
+
+    @property
+    def cuts(self) -> NDArray[np.bool_]:
+        """Whether a word ends after each character of all strings, (n_characters,)."""
+        view = self._sampler.cuts.view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def word_tables(self) -> NDArray[np.int64]:
+        """Tables of words after 0, 1, ... words, (word_order,)."""
+        return self._sampler.tables_of_levels()[self._sampler.settings.character_order :]
+
+    @property
+    def character_tables(self) -> NDArray[np.int64]:
+        """Tables of letters after 0, 1, ... symbols, (character_order,)."""
+        return self._sampler.tables_of_levels()[: self._sampler.settings.character_order]
+
+    def _prior(self, column: int, *, words: bool) -> NDArray[np.float64]:
+        n = self._sampler.settings.character_order
+        prior = self._sampler.prior[:, column]
+        return (prior[n:] if words else prior[:n]).copy()
+
+    @property
+    def word_discounts(self) -> NDArray[np.float64]:
+        """Discounts of words, (word_order,)."""
+        return self._prior(0, words=True)
+
+    @property
+    def word_concentrations(self) -> NDArray[np.float64]:
+        """Concentrations of words, (word_order,)."""
+        return self._prior(1, words=True)
+
+    @property
+    def character_discounts(self) -> NDArray[np.float64]:
+        """Discounts of letters, (character_order,)."""
+        return self._prior(0, words=False)
+
+    @property
+    def character_concentrations(self) -> NDArray[np.float64]:
+        """Concentrations of letters, (character_order,)."""
+        return self._prior(1, words=False)
+
+    @property
+    def word_length(self) -> float:
+        """Lambda of the lengths of new words; only used with length_correction="poisson"."""
+        return float(self._sampler.word_length)
+
+    @property
+    def end_probability(self) -> float:
+        """Share of the base that goes to the end of the sentence."""
+        return float(self._sampler.base_shares[0])
+
+    def log_joint(self) -> float:
+        """Return log p(cuts, seats, learned discounts and concentrations).
+
+        The factors of lengths are held fixed. The probability of seats is that of a sequence of
+        customers; constants of the priors are left out.
+        """
+        return float(self._sampler.log_joint())
+
+    def copy(self) -> NestedState:
+        """Return a state that later sweeps do not change."""
+        return type(self)(self._sampler.copy())
+
 
 N_DRAWN = 10_000
 """Number of words drawn from the letters once per sweep, for their lengths."""
@@ -78,7 +150,7 @@ class Settings(NamedTuple):
     type_moves: float  # flips of word types that a sweep proposes, per letter of the text
 
 
-class NestedSampler(Part):
+class NestedSampler(ChainComponent):
     """Markov chain over segmentations of strings into words."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (

@@ -1,24 +1,36 @@
-"""Trie of the observed contexts, with the outcomes observed after each context."""
+"""n-gram models: the trie of observed contexts, ARPA files, draws, and the Markov chain."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from numbers import Integral
+from typing import IO, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skdp._checks import MAX_INTEGER, check_memory
+from skdp._checks import MAX_INTEGER, as_array, check_memory, shorten
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._typing import Floats, Ints, Places
 from skdp.data import TokenSequences
-from skdp.language._ngram._kernels_trie import (
+from skdp.data._ragged import check_path, replace_file
+from skdp.language._kernels._trie import (
     add_distributions_upwards,
     add_probabilities_upwards,
+    draw_words,
     reach,
 )
-from skdp.processes._context_index import ContextIndex, count_up, pack
-from skdp.processes._franchise import FranchiseLayout
-from skdp.processes._interpolated import InterpolatedModel
+from skdp.processes._franchise import (
+    ContextIndex,
+    FranchiseLayout,
+    FranchiseSampler,
+    FranchiseState,
+    InterpolatedModel,
+    count_up,
+    pack,
+)
 
 
 @dataclass(frozen=True)
@@ -54,8 +66,8 @@ class NgramEvents:
         return self.symbols[self.slots]
 
 
-class Reached(NamedTuple):
-    """The longest context that was seen before each event: see `_kernels_trie.reach`."""
+class LongestContexts(NamedTuple):
+    """The longest context that was seen before each event: see `_kernels/_trie.reach`."""
 
     contexts: Ints
     depths: Ints
@@ -162,19 +174,19 @@ class NgramTrie(ContextIndex):
             text=events.symbols if order is None else events.symbols[:0],
         )
 
-    def find(self, events: NgramEvents) -> Reached:
+    def find(self, events: NgramEvents) -> LongestContexts:
         """Return the longest context that was seen before each event."""
         return self._reach(events.symbols, events.slots, events.positions)
 
-    def find_last(self, sentences: TokenSequences) -> Reached:
+    def find_last(self, sentences: TokenSequences) -> LongestContexts:
         """Return the longest context that was seen before the continuation of each sentence."""
         events = NgramEvents.of(sentences, ends=True)
         ends = events.ptr[1:] - 1
         return self._reach(events.symbols, events.slots[ends], events.positions[ends])
 
-    def _reach(self, symbols: Ints, slots: Places, positions: Places) -> Reached:
+    def _reach(self, symbols: Ints, slots: Places, positions: Places) -> LongestContexts:
         n = len(slots)
-        found = Reached(*(np.empty(n, np.int32) for _ in Reached._fields))
+        found = LongestContexts(*(np.empty(n, np.int32) for _ in LongestContexts._fields))
         reach(
             symbols, slots, positions, self.n_words, self.child_ptr, self.symbol, self.above,
             self.cell_ptr, self.outcome, self.leaf, as_readonly(self.text), *found,
@@ -182,7 +194,7 @@ class NgramTrie(ContextIndex):
         return found
 
     def add_probabilities(
-        self, model: InterpolatedModel, outcomes: Ints, found: Reached, total: Floats
+        self, model: InterpolatedModel, outcomes: Ints, found: LongestContexts, total: Floats
     ) -> None:
         """Add the probabilities of outcomes after contexts to `total`."""
         add_probabilities_upwards(
@@ -190,7 +202,9 @@ class NgramTrie(ContextIndex):
             model.mass, model.backoff, model.chain, model.base, total,
         )  # fmt: skip
 
-    def add_distributions(self, model: InterpolatedModel, found: Reached, total: Floats) -> None:
+    def add_distributions(
+        self, model: InterpolatedModel, found: LongestContexts, total: Floats
+    ) -> None:
         """Add the distributions after contexts to the rows of `total`."""
         add_distributions_upwards(
             found.contexts, found.depths, found.tails, self.above, self.cell_ptr, self.outcome,
@@ -215,3 +229,181 @@ def _check_size(depth: int, n_contexts: int, n_cells: int) -> None:
     check_memory(40.0 * n_cells + 40.0 * n_contexts, what, cure)
     if n_cells > MAX_INTEGER:
         raise ValueError(f"{what} are more than {MAX_INTEGER}. {cure}")
+
+
+# Language models in the ARPA format, which KenLM, SRILM and many decoders read.
+
+
+_NEVER = -99.0
+"""The format's logarithm of zero."""
+
+BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
+
+
+def check_names(feature_names: Any, n_words: int) -> list[str]:
+    """Return the names of words, or raise if the format cannot hold them."""
+    names = as_array(feature_names, "feature_names", dtype=object)  # text would drop NUL at its end
+    if names.shape != (n_words,):
+        raise ValueError(
+            f"feature_names must hold n_features={n_words} names, got shape {names.shape}."
+        )
+    for i, name in enumerate(names):
+        if not isinstance(name, str | Integral) or isinstance(name, bool):
+            raise ValueError(
+                f"feature_names must hold strings, got {shorten(name)} (word {i}), which is of "
+                f"type {type(name).__name__}."
+            )
+    words = [str(name) for name in names]
+    for i, word in enumerate(words):
+        if not word or any(map(_cannot_be_held, word)) or word in (BEGIN, END, UNKNOWN):
+            raise ValueError(
+                f"feature_names: an ARPA file cannot hold {shorten(word)} (word {i}): names must "
+                f"not be empty, hold white space, NUL or a lone surrogate, or be {BEGIN}, {END} or "
+                f"{UNKNOWN}."
+            )
+    if len(set(words)) < len(words):
+        twice = min(word for word, n in Counter(words).items() if n > 1)
+        raise ValueError(f"feature_names: {twice!r} names two words.")
+    return words
+
+
+def _cannot_be_held(letter: str) -> bool:
+    """Return whether readers split words at a letter, or UTF-8 cannot encode it."""
+    return letter.isspace() or letter == "\0" or "\ud800" <= letter <= "\udfff"
+
+
+def write_arpa(path: Any, trie: NgramTrie, model: InterpolatedModel, feature_names: Any) -> None:
+    """Write a model of a trie to a file; unseen unigrams have their base probabilities.
+
+    An n-gram is a cell with its context; its back-off weight is that of the context that consists
+    of the whole n-gram, if that was seen.
+    """
+    place, words = check_path(path, "path"), check_names(feature_names, trie.n_words)
+    with replace_file(place, "w", encoding="utf-8", newline="\n") as file:
+        _write(file, trie, model, words)
+
+
+def _write(file: IO[str], trie: NgramTrie, model: InterpolatedModel, words: Sequence[str]) -> None:
+    # ids: words, the beginning (as -1, so the last name), the end (n_words)
+    names = np.array([*words, END, BEGIN], dtype=object)
+    with np.errstate(divide="ignore"):
+        log_prob = np.maximum(np.log10(model.cell_probabilities()), _NEVER)
+        log_backoff = np.maximum(np.log10(model.backoff), _NEVER)
+    sections = [_unigrams(trie, model, log_backoff)]
+    sections += [_ngrams(trie, m, log_prob, log_backoff) for m in range(1, trie.order)]
+    file.write("\\data\\\n")
+    for m, (ngrams, _, _) in enumerate(sections):
+        file.write(f"ngram {m + 1}={len(ngrams) + (m == 0)}\n")
+    for m, section in enumerate(sections):
+        file.write(f"\n\\{m + 1}-grams:\n")
+        if m == 0:
+            file.write(f"{_NEVER:g}\t{UNKNOWN}\n")
+        file.writelines(_lines(names, *section, last=m == trie.order - 1))
+    file.write("\n\\end\\\n")
+
+
+def _lines(
+    names: NDArray[np.object_], ngrams: Ints, log_prob: Floats, log_backoff: Floats, *, last: bool
+) -> Iterator[str]:
+    for ngram, p, weight in zip(names[ngrams], log_prob, log_backoff, strict=True):
+        tail = "" if last else f"\t{weight:.9g}"
+        yield f"{p:.9g}\t{' '.join(ngram)}{tail}\n"
+
+
+def _unigrams(
+    trie: NgramTrie, model: InterpolatedModel, log_backoff: Floats
+) -> tuple[Ints, Floats, Floats]:
+    """Return every word, the beginning and the end, with probabilities and weights."""
+    n = trie.n_words
+    ids = np.append(np.arange(n + 1), -1)
+    log_prob = np.full(n + 2, _NEVER)
+    with np.errstate(divide="ignore"):
+        log_prob[: trie.n_outcomes] = np.maximum(np.log10(model.top()), _NEVER)
+    weights = np.zeros(n + 2)
+    if trie.order > 1:
+        children = np.arange(trie.child_ptr[0], trie.child_ptr[1])
+        symbols = trie.symbol[children]
+        weights[np.where(symbols == n, n + 1, symbols)] = log_backoff[children]
+    return ids[:, None], log_prob, weights
+
+
+def _ngrams(
+    trie: NgramTrie, m: int, log_prob: Floats, log_backoff: Floats
+) -> tuple[Ints, Floats, Floats]:
+    """Return the cells of depth m as n-grams, with probabilities and weights."""
+    layout = trie.layout
+    cells = layout.cells_at(m)
+    contexts = trie.contexts_at(m)[layout.node[cells] - layout.nodes_at(m).start]
+    ngrams = np.column_stack([contexts, trie.outcome[cells]])
+    weights = np.zeros(len(ngrams))
+    if m + 1 < trie.order:
+        followed = {tuple(row): i for i, row in enumerate(trie.contexts_at(m + 1).tolist())}
+        first = layout.nodes_at(m + 1).start
+        for i, row in enumerate(ngrams.tolist()):
+            place = followed.get(tuple(row))
+            if place is not None:
+                weights[i] = log_backoff[first + place]
+    return ngrams, log_prob[cells], weights
+
+
+# Sequences drawn from a language model.
+
+
+def draw_sequences(
+    trie: NgramTrie,
+    model: InterpolatedModel,
+    n_sequences: int,
+    max_length: int,
+    rng: NDArray[np.uint64],
+) -> tuple[list[Ints], NDArray[np.bool_]]:
+    """Draw sequences from a model of a trie; return them and which ended, if ends are outcomes."""
+    cumulative = np.concatenate([[0.0], np.cumsum(model.mass)])
+    base_cumulative = np.concatenate([[0.0], np.cumsum(model.base) / model.base.sum()])
+    ends = trie.n_outcomes > trie.n_words
+    # A beginning and words, and room for the event after the last word, which may be the end.
+    symbols = np.full(max_length + 1 + ends, trie.n_words, np.int32)
+    sequences, ended = [], np.zeros(n_sequences, np.bool_)
+    for i in range(n_sequences):
+        length = draw_words(
+            symbols, trie.n_words, ends, trie.child_ptr, trie.symbol, trie.above, trie.leaf,
+            as_readonly(trie.text), trie.cell_ptr, trie.outcome, cumulative, base_cumulative,
+            model.chain, rng,
+        )  # fmt: skip
+        sequences.append(symbols[1 : min(length, max_length) + 1].copy())
+        ended[i] = ends and length <= max_length
+    return sequences, ended
+
+
+def join(sequences: list[Ints], n_words: int) -> TokenSequences:
+    """Return sequences as a TokenSequences container."""
+    ptr = np.concatenate([[0], np.cumsum([len(each) for each in sequences])]).astype(np.int64)
+    return TokenSequences(np.concatenate([*sequences, np.empty(0, np.int32)]), ptr, n_words)
+
+
+# Markov chain of the hierarchical Pitman-Yor language model.
+
+
+class NgramState(FranchiseState):
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
+
+    Lists have an array for each depth: the number of words of a context.
+    """
+
+    @property
+    def words(self) -> list[Ints]:
+        """The outcome of each cell: a word, or `n_words_` for the end."""
+        return self._by_depth(self._sampler.context_index.outcome)
+
+    @property
+    def contexts(self) -> list[Ints]:
+        """The context of each cell, (n_cells, depth), in reading order; -1 is the beginning."""
+        trie = self._sampler.context_index
+        return [trie.contexts_at(m)[places] for m, places in enumerate(self._places())]
+
+
+class NgramSampler(FranchiseSampler):
+    """Markov chain of the hierarchical Pitman-Yor language model over an `NgramTrie`."""
+
+    def state(self) -> NgramState:
+        """Return a read-only view of the state."""
+        return NgramState(self)

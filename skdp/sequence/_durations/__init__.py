@@ -1,1 +1,1 @@
-"""Durations of states: a module for each kind, and their interface."""
+"""Durations of states, and their interface."""

@@ -1,1 +1,1 @@
-"""The parts of a factorial hidden Markov model: sampler, kernels, models."""
+"""The parts of a factorial hidden Markov model: sampler, models, and joint states."""

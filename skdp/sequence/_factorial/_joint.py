@@ -3,7 +3,7 @@
 | name | shape | meaning |
 |---|---|---|
 | ptr | (n + 1,) | sequence s is steps ptr[s] to ptr[s + 1] - 1 |
-| values, on_probs, centers, precisions, probit | | see `_kernels_joint` |
+| values, on_probs, centers, precisions, probit | | see `_kernels/_joint` |
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._typing import Floats, Places
-from skdp.emissions._binary_factors._kernels import write_log_probs
-from skdp.sequence._factorial import _kernels_joint as kernels
-from skdp.sequence._hmm._batches import Batches
+from skdp.emissions._kernels._binary_factors import write_log_probs
+from skdp.sequence._hmm._messages import Batches
+from skdp.sequence._kernels import _joint as kernels
 
 
 class _Filter:

@@ -1,4 +1,4 @@
-"""Hidden Markov models with known parameters: likelihoods, posteriors and draws."""
+"""Hidden Markov models with known parameters: likelihoods, posteriors, draws, and forecasts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp.emissions._protocol import EmissionModel, looks_back, values_for
-from skdp.sequence._durations._protocol import DurationModel
-from skdp.sequence._hmm._forecast import follow, log_tables_to_leaving
-from skdp.sequence._hmm._gap_filter import Tail
-from skdp.sequence._hmm._gapped_model import GappedModel, has_gaps
-from skdp.sequence._hmm._hints import KnownStates
-from skdp.sequence._hmm._messages import HMMMessages
-from skdp.sequence._hmm._segment_messages import SegmentMessages
-from skdp.sequence._hmm._viterbi import decode
+from skdp._checks import check_memory
+from skdp._numeric import Floats, Places
+from skdp.data import SequencePanel
+from skdp.emissions._common._marginals import Marginals
+from skdp.emissions._common._protocol import EmissionModel, looks_back, values_for
+from skdp.emissions._gaussian._autoregressive_model import AutoregressiveModel
+from skdp.emissions._gaussian._autoregressive_sampler import WideAutoregressiveModel
+from skdp.inference._convergence import warn_user
+from skdp.sequence._durations._families import DurationModel
+from skdp.sequence._hmm._forecast import Mixture, StateMoves, follow, log_tables_to_leaving
+from skdp.sequence._hmm._gap_filter import GappedModel, Tail, has_gaps
+from skdp.sequence._hmm._messages import HMMMessages, KnownStates, SegmentMessages, decode
 
 ACTIVE = 1e-3
 """Least share of the observations in a state that counts as in use."""
@@ -286,3 +289,299 @@ def _check_possible(impossible: int) -> None:
             f"Sequence {impossible} has probability 0 under a stored sample: its states have no "
             "distribution."
         )
+
+
+# Filtering step by step: the probabilities of the states given the observations so far.
+
+
+@dataclass(frozen=True, eq=False)
+class FilterState:
+    """The states of a sequence given its observations so far, in all stored samples.
+
+    Attributes
+    ----------
+    ends : tuple of (A, J) arrays
+        Probabilities of states and ages at the last step, one for each sample: in row a, the state
+        is in step a + 1 of its segment. A = 1 without durations.
+    last_values : (n, D) array
+        The last observations, as many as the emission depends on.
+    n_steps : int
+        Number of observations so far.
+    """
+
+    ends: tuple[Floats, ...]
+    last_values: Floats
+    n_steps: int
+
+    @property
+    def proba(self) -> Floats:
+        """(J,) array: probabilities of the states at the last step, averaged over the samples."""
+        mean: Floats = np.mean([own.sum(axis=0) for own in self.ends], axis=0)
+        return mean
+
+
+def advance(model: HMMModel, ends: Floats | None, log_obs: Floats) -> Floats:
+    """Return the probabilities of states and ages, (A, J), after one more observation."""
+    weights = _move(model, ends)
+    with np.errstate(divide="ignore"):
+        logs = np.log(weights) + log_obs
+    largest = logs.max()
+    if not largest > -np.inf:
+        raise ValueError("The observation has probability 0 under a stored sample.")
+    weights = np.exp(logs - largest)
+    return weights / weights.sum()
+
+
+def _move(model: HMMModel, ends: Floats | None) -> Floats:
+    """Return the probabilities of states and ages at the next step, before its observation."""
+    tables = None if model.duration is None else model.duration.tables()
+    if ends is None:
+        first = np.zeros((1 if tables is None else tables[0].shape[1], len(model.startprob)))
+        first[0] = model.startprob
+        return first
+    if tables is None:
+        moved: Floats = ends @ model.transmat
+        return moved
+    if len(model.startprob) == 1:  # the only state has no successor: it stays
+        return ends
+    leaving = ends * log_tables_to_leaving(*tables)
+    moved = np.empty_like(ends)
+    moved[0] = leaving.sum(axis=0) @ model.transmat
+    moved[1:] = (ends - leaving)[:-1]  # nothing is older than the longest duration
+    return moved
+
+
+def log_density_of_last(emission: Any, values: Floats, n_steps: int) -> Floats:
+    """Return the log density of the last of `values` in each state, (J,), given those before it on
+    which it depends; with too few of these, it counts as given, and its density is 1.
+    """
+    n_lags = emission.n_lags if looks_back(emission) else 0
+    if len(values) <= n_lags:
+        return np.zeros(1)
+    arguments: tuple[Any, ...] = values_for(emission, values, np.array([0, len(values)]))
+    if isinstance(emission, AutoregressiveModel | WideAutoregressiveModel):
+        arguments += (n_steps - len(values),)
+    logs: Floats = emission.log_obs(*arguments)[-1]
+    return logs
+
+
+# Forecasts if observations depend on earlier ones: exact moments, simulated quantiles.
+
+
+N_PATHS = 10_000
+"""Number of simulated continuations of a sequence, for all stored samples together."""
+
+
+def forecast_lagged(
+    models: list[HMMModel],
+    tails: list[list[Tail]],
+    panel: SequencePanel,
+    n_steps: int,
+    levels: Floats,
+) -> list[tuple[Floats, Floats, Floats]]:
+    """Return means, deviations and quantiles of the steps that follow each sequence."""
+    emission: Any = models[0].emission
+    if isinstance(emission, WideAutoregressiveModel):
+        return _forecast_wide(models, tails, panel, n_steps, levels)
+    width = (emission.n_lags * panel.n_features + 1.0) ** 2
+    n_ends = tails[0][0].ends[:, :, 0].size
+    check_memory(
+        8.0 * max(3.0 * n_ends * width, N_PATHS * n_steps * panel.n_features),
+        f"forecast of n_steps={n_steps}: moments of {n_ends} states and ages, and paths",
+    )
+    parts = [Continuation(model) for model in models]
+    with np.errstate(over="ignore", invalid="ignore"):  # states may grow without bounds
+        return [
+            _forecast(parts, [own[s] for own in tails], len(values), n_steps, levels)
+            for s, values in enumerate(panel)
+        ]
+
+
+def _forecast_wide(
+    models: list[HMMModel],
+    tails: list[list[Tail]],
+    panel: SequencePanel,
+    n_steps: int,
+    levels: Floats,
+) -> list[tuple[Floats, Floats, Floats]]:
+    """Return forecasts of the columns that vary, together with those of constant columns."""
+    emissions: list[Any] = [model.emission for model in models]
+    constants = emissions[0].constants
+    narrow = [
+        replace(model, emission=emission.varying)
+        for model, emission in zip(models, emissions, strict=True)
+    ]
+    own = [
+        [tail._replace(lags=emission.leave_out_lags(tail.lags)) for tail in each]
+        for emission, each in zip(emissions, tails, strict=True)
+    ]
+    values = SequencePanel(constants.leave_out(panel.values), panel.ptr)
+    quantiles = constants.quantiles(levels)
+    return [
+        (
+            constants.insert(means, constants.values),
+            constants.insert(deviations, 1.0),
+            constants.insert(found.swapaxes(1, 2), quantiles).swapaxes(1, 2),
+        )
+        for means, deviations, found in forecast_lagged(narrow, own, values, n_steps, levels)
+    ]
+
+
+class Continuation:
+    """Following states and observations under a model; the latter depend on earlier ones."""
+
+    def __init__(self, model: HMMModel):
+        self.emission: Any = model.emission
+        tables = None if model.duration is None else model.duration.tables()
+        self._moves = StateMoves(model.transmat, tables)
+
+    def move(self, ages: Floats) -> Floats:
+        """Return amounts of states and ages, (A, J, ...), after one more step."""
+        return self._moves.move(ages)
+
+    def follow_moments(
+        self, tail: Tail, origin: Floats, n_before: int, n_steps: int
+    ) -> tuple[Floats, Floats]:
+        """Return E[x - origin] and E[(x - origin)^2] of the next steps, (H, D) each."""
+        # With a = [1, lags], E[a a^T; state j] moves linearly: a step mixes these matrices by the
+        # transitions, then the matrix of state j becomes G_j (.) G_j^T plus its noise, whose
+        # covariance is linear in E[a a^T], too. No digits are lost if `origin` is near the means.
+        freedoms, n_dims = self.emission.degrees_of_freedom, len(origin)
+        ends, width = tail.ends.sum(axis=2), tail.lags.shape[1] + 1
+        moments = np.zeros((*ends.shape, width, width))
+        for lags, own in zip(tail.lags, np.moveaxis(tail.ends, 2, 0), strict=True):
+            a = np.append(1.0, lags - np.tile(origin, len(lags) // n_dims))
+            moments = moments + own[:, :, np.newaxis, np.newaxis] * np.multiply.outer(a, a)
+        means, squares = np.empty((2, n_steps, n_dims))
+        least, shares = np.inf, ends
+        for h in range(n_steps):
+            steps = self.emission.steps_about(origin, n_before + h + 1)
+            maps, back = steps.maps, steps.maps.swapaxes(1, 2)
+            noise = np.where(np.isfinite(steps.covariances), steps.covariances, 0.0)
+            moments, shares = self.move(moments), self.move(shares)
+            weights = shares + np.einsum("ajkl,jkl->aj", moments, steps.precisions)
+            moments = maps @ moments @ back
+            own = moments[..., 1 : n_dims + 1, 1 : n_dims + 1]
+            own += weights[..., np.newaxis, np.newaxis] * noise
+            total = moments.sum(axis=(0, 1)) / shares.sum()
+            means[h] = total[1 : n_dims + 1, 0]
+            squares[h] = np.diag(total)[1 : n_dims + 1]
+            least = min(least, freedoms[shares.sum(axis=0) > 0.0].min())
+            if least <= 2.0:  # infinite variances were left out above
+                squares[h] = np.inf
+            if least <= 1.0:
+                means[h] = np.nan
+        return means, squares
+
+    def draw(
+        self, tail: Tail, n_before: int, n_steps: int, n_paths: int, rng: np.random.Generator
+    ) -> Floats:
+        """Return simulated continuations, (H, n_paths, D)."""
+        (_, n_states, n_particles), n_dims = tail.ends.shape, self.emission.intercepts.shape[1]
+        places = _pick(np.cumsum(tail.ends), rng.random(n_paths))
+        places, particles = np.divmod(places, n_particles)
+        ages, states = np.divmod(places, n_states)
+        own = tail.lags[particles]
+        transmat, leaving = self._moves.transmat, self._moves.leaving
+        rows = np.cumsum(transmat, axis=1)
+        out = np.empty((n_steps, n_paths, n_dims))
+        for h in range(n_steps):
+            u = rng.random(n_paths) * rows[states, -1]
+            following = np.minimum((rows[states] <= u[:, np.newaxis]).sum(axis=1), n_states - 1)
+            if leaving is not None:
+                leaves = rng.random(n_paths) < leaving[ages, states]
+                states, ages = np.where(leaves, following, states), np.where(leaves, 0, ages + 1)
+            else:
+                states = following
+            out[h] = self.emission.draw_next(states, own, rng, n_before + h + 1)
+            own = np.hstack([out[h], own[:, :-n_dims]])
+        return out
+
+
+def _pick(ends: Floats, uniform: Floats) -> Places:
+    """Return indices drawn in proportion to weights, whose cumulative sums are given."""
+    places = np.searchsorted(ends, uniform * ends[-1], side="right")
+    return np.minimum(places, len(ends) - 1)
+
+
+def _forecast(
+    parts: list[Continuation], tails: list[Tail], n_before: int, n_steps: int, levels: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return means, deviations and quantiles of the steps that follow one sequence."""
+    n_dims = parts[0].emission.intercepts.shape[1]
+    origin = tails[0].lags[:, :n_dims].mean(axis=0)
+    both = list(zip(parts, tails, strict=True))
+    moments = [one.follow_moments(own, origin, n_before, n_steps) for one, own in both]
+    means, squares = np.mean(moments, axis=0)
+    variances = np.maximum(squares - means**2, 0.0)
+    variances[squares == np.inf] = np.inf
+    quantiles = np.empty((n_steps, n_dims, len(levels)))
+    if len(levels):
+        # Given its lags, the quantiles of the next step are exact.
+        weights, marginals = [], []
+        for one, tail in both:
+            shares = one.move(tail.ends).sum(axis=0)  # (J, M)
+            shares = shares / (shares.sum() * len(parts))
+            for lags, own in zip(tail.lags, shares.T, strict=True):
+                weights.append(own[np.newaxis])
+                marginals.append(one.emission.marginals_after(lags, n_before + 1))
+        quantiles[:1] = Mixture(weights, marginals).quantiles(levels)
+        if n_steps > 1:
+            rng = np.random.default_rng(0)  # the same sequence has the same forecast
+            n_paths = -(-N_PATHS // len(parts))
+            paths = [one.draw(own, n_before, n_steps, n_paths, rng) for one, own in both]
+            found = np.quantile(np.concatenate(paths, axis=1)[1:], levels, axis=1)
+            quantiles[1:] = np.moveaxis(found, 0, 2)
+    return means + origin, np.sqrt(variances), quantiles
+
+
+# A warning if forecasts begin at levels that no state has.
+
+
+_FALSE_ALARMS = 1e-3
+"""Bound on the probability of a warning for data from the model."""
+
+
+def warn_of_levels(
+    models: list[HMMModel], marginals: list[Marginals], panel: SequencePanel, symbols: list[int]
+) -> None:
+    """Warn if the last value of a column of a sequence lies outside of all states in use."""
+    last = list_last_values(panel)
+    outside: list[tuple[int, int, float]] = []
+    bound = _FALSE_ALARMS / max(last.size, 1)
+    for d in range(panel.n_features):
+        if d in symbols:  # categories have no level
+            continue
+        x, tails = last[:, d], np.zeros(len(last))
+        for model, own in zip(models, marginals, strict=True):
+            used = model.shares >= ACTIVE
+            lower = np.asarray(own.cdf(x, d))[:, used]
+            upper = 1.0 - np.asarray(own.cdf(x - 1.0 if own.is_discrete(d) else x, d))[:, used]
+            tails = np.maximum(tails, 2.0 * np.minimum(lower, upper).max(axis=1, initial=0.0))
+        found = np.flatnonzero((tails < bound) & ~np.isnan(x))
+        outside.extend((int(s), d, float(x[s])) for s in found)
+    if outside:
+        warn_user(describe(outside), UserWarning)
+
+
+def list_last_values(panel: SequencePanel) -> Any:
+    """Return the last observed value of each column of each sequence, (n, D), or NaN."""
+    last = np.full((len(panel), panel.n_features), np.nan)
+    for s, values in enumerate(panel):
+        for d, column in enumerate(values.T):
+            seen = column[~np.isnan(column)]
+            if len(seen):
+                last[s, d] = seen[-1]
+    return last
+
+
+def describe(outside: list[tuple[int, int, float]]) -> str:
+    """Return the text of the warning, given sequences, columns and values."""
+    s, d, x = outside[0]
+    more = "" if len(outside) == 1 else f" (and {len(outside) - 1} more last values)"
+    return (
+        f"forecast: the last value of column {d} of sequence {s}, {x:g}, lies outside of all "
+        f"states{more}, so the forecast jumps back to the levels of the training data. If the "
+        "series has a trend, fit and forecast its differences, np.diff(X, axis=0), or use an "
+        "AutoregressiveEmission, whose forecasts start from the last values."
+    )

@@ -1,16 +1,19 @@
-"""Gibbs sampler of the hidden Markov model."""
+"""Gibbs sampler of the hidden Markov model, and alignment of the states of its samples."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
-from skdp._part import Part
+from skdp._numeric import Places
+from skdp._part import ChainComponent
 from skdp.data import SequencePanel
-from skdp.emissions._protocol import (
+from skdp.emissions._common._protocol import (
     CollapsedEmission,
     ComparableEmission,
     Coupling,
@@ -18,18 +21,24 @@ from skdp.emissions._protocol import (
     EmissionSampler,
     values_for,
 )
-from skdp.sequence._durations._protocol import DurationSampler
+from skdp.sequence._durations._families import DurationSampler
 from skdp.sequence._hmm._first_states import write_first_states
-from skdp.sequence._hmm._hints import KnownStates, LabeledPanel
-from skdp.sequence._hmm._messages import HMMMessages
+from skdp.sequence._hmm._messages import (
+    HMMMessages,
+    KnownStates,
+    LabeledPanel,
+    SegmentMessages,
+    count_pairs,
+    observed_steps,
+)
 from skdp.sequence._hmm._model import HMMModel, count_active
-from skdp.sequence._hmm._segment_messages import SegmentMessages
 from skdp.sequence._hmm._split_merge import StateSplitMerge
-from skdp.sequence._hmm._state import HMMState
-from skdp.sequence._hmm._transitions import Transitions
-from skdp.sequence._observed_steps import count_pairs, observed_steps
-from skdp.sequence._similarities._fixed import FixedSimilaritySampler
-from skdp.sequence._similarities._protocol import EmissionCoupledSampler, SimilaritySampler
+from skdp.sequence._hmm._transitions import HMMState, Transitions
+from skdp.sequence._similarities._protocol import (
+    EmissionCoupledSampler,
+    FixedSimilaritySampler,
+    SimilaritySampler,
+)
 
 STATE_SAMPLERS = {
     "ffbs": HMMMessages.sample_states,
@@ -48,7 +57,7 @@ class HMMDraw(NamedTuple):
     log_joint: float
 
 
-class HMMSampler(Part):
+class HMMSampler(ChainComponent):
     """Markov chain over states, transitions and parameters of the observations of one panel."""
 
     is_distributed: ClassVar[bool] = False
@@ -140,7 +149,7 @@ class HMMSampler(Part):
     def detach(self) -> None:
         """Drop the panel and arrays derived from it."""
         super().detach()
-        if not isinstance(self.emission, Part):
+        if not isinstance(self.emission, ChainComponent):
             self.emission.detach()
 
     def copy(self) -> Self:
@@ -148,7 +157,9 @@ class HMMSampler(Part):
         other = super().copy()
         for name in ("emission", "similarity", "duration"):
             part = getattr(self, name)
-            if part is not None and not isinstance(part, Part):  # made by a user's own class
+            if part is not None and not isinstance(
+                part, ChainComponent
+            ):  # made by a user's own class
                 setattr(other, name, part.copy())
         return other
 
@@ -308,3 +319,57 @@ class HMMSampler(Part):
     def state(self) -> HMMState:
         """Return a live view of the state."""
         return HMMState(self)
+
+
+# Alignment of the states of the samples of one chain.
+
+
+@dataclass(frozen=True)
+class StateOrder:
+    """The numbers of states in the results of a fit."""
+
+    given: Places  # states that keep the numbers that they have in the chain
+    # Given states that are the same in all samples: known ones, and those with their own possible
+    # transitions or similarities. Others may have exchanged their numbers since the first sweep.
+    fixed: Places = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    by_mean: bool = False  # order others by the mean of their first column, not by share
+
+    def list_names(self, model: HMMModel) -> Places:
+        """Return the state of a sample for each number, (J,)."""
+        n_states = len(model.shares)
+        keys: Any = -model.shares
+        if self.by_mean:
+            emission: Any = model.emission
+            keys = np.where(model.shares > 0.0, emission.marginals().means[:, 0], np.inf)
+        names = np.arange(n_states)
+        others = np.setdiff1d(names, self.given)
+        names[others] = others[np.argsort(keys[others], kind="stable")]
+        return names
+
+
+BY_SHARE = StateOrder(np.empty(0, dtype=np.int64))
+
+
+def name_states(
+    samples: list[HMMDraw],
+    count: Callable[[Any, Any, int], Places],
+    order: StateOrder = BY_SHARE,
+) -> tuple[list[HMMModel], int]:
+    """Return models with aligned states, and the index of the reference sample."""
+    # The usual number of states comes first (the lowest of the most frequent ones), then the log
+    # joint: a few outlying steps sometimes have their own state.
+    numbers = [sample.model.n_active_components for sample in samples]
+    is_usual = np.array(numbers) == np.bincount(numbers).argmax()
+    log_joints = np.array([sample.log_joint for sample in samples])
+    reference = int(np.argmax(np.where(is_usual, log_joints, -np.inf)))
+    names = order.list_names(samples[reference].model)
+    matched = np.setdiff1d(np.arange(len(names)), order.fixed)
+    models = []
+    for sample in samples:
+        pairs = count(samples[reference].states, sample.states, len(names))
+        # Match each reference state to the state that shares the most observations with it.
+        own = names.copy()
+        some = np.ix_(names[matched], matched)
+        own[matched] = matched[linear_sum_assignment(pairs[some], maximize=True)[1]]
+        models.append(sample.model.reorder(own))
+    return models, reference

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
+from skdp._numeric import Floats, Places
+from skdp._numeric._arithmetic import round_sum
 from skdp._numeric._random import draw_key, draw_log_gamma, next_double
-from skdp._numeric._sums import round_sum
-from skdp._numeric._typing import Floats, Places
-from skdp.emissions._protocol import CollapsedEmission
-from skdp.sequence._hmm import _kernels_split_merge as kernels
-from skdp.sequence._hmm._hints import KnownStates
+from skdp.emissions._common._protocol import CollapsedEmission
+from skdp.sequence._hmm._messages import KnownStates
 from skdp.sequence._hmm._transitions import SMALLEST_WEIGHT, Transitions
+from skdp.sequence._kernels import _transitions as kernels
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler
 
 WIDTHS = 1, 3, 10, 30
@@ -30,7 +30,7 @@ Groups = NDArray[np.int8]
 
 
 class StepsOfTwo(NamedTuple):
-    """Steps of two states; see `_kernels_split_merge`."""
+    """Steps of two states; see `_kernels/_transitions`."""
 
     steps: Places
     before: Places

@@ -1,1 +1,1 @@
-"""Similarities of states: a module for each kind, and their interface."""
+"""Similarities of states, and their interface."""

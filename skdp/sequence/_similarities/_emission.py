@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats, check_gamma_prior
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_slice, next_double
-from skdp._numeric._typing import Floats, Places
-from skdp._part import Part
+from skdp._part import ChainComponent
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
-from skdp.emissions._protocol import ComparableEmission, EmissionModel
-from skdp.sequence._similarities import _kernels_emission as kernels
+from skdp.emissions._common._protocol import ComparableEmission, EmissionModel
+from skdp.sequence._kernels import _distances as kernels
 from skdp.sequence._similarities._protocol import TimedTransitions
 
 _LOWEST_DECAY, _HIGHEST_DECAY = 1e-12, 1e6
@@ -137,7 +137,7 @@ class EmissionDistances:
         return replace(self, emission=self.emission.reorder(order))
 
 
-class EmissionSimilaritySampler(Part):
+class EmissionSimilaritySampler(ChainComponent):
     """Sampler of the parameters of the observations, on which similarities depend."""
 
     def __init__(

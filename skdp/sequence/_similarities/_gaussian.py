@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import check_gamma_prior, check_memory
 from skdp._numeric._random import draw_normal, draw_slice
-from skdp._part import Part
+from skdp._part import ChainComponent
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
-from skdp.sequence._similarities import _kernels_locations as kernels
+from skdp.sequence._kernels import _locations as kernels
 
 FEWEST_STEPS, MOST_STEPS, TRANSITIONS_PER_STEP = 20, 80, 70
 """Bounds on the steps of all trajectories of a draw, and the number of transitions per step."""
@@ -102,7 +102,7 @@ class GaussianSimilarity(EstimatorMixin, BaseEstimator):
 
 
 @dataclass
-class StepAdaptation(Part):
+class StepAdaptation(ChainComponent):
     """Adaptation of the step size by Robbins and Monro (1951), for `N_ADAPTING` draws."""
 
     log_step: float = math.log(0.5)
@@ -115,7 +115,7 @@ class StepAdaptation(Part):
             self.log_step += self.n_draws**-0.6 * (acceptance - _TARGET_ACCEPTANCE)
 
 
-class GaussianSimilaritySampler(Part):
+class GaussianSimilaritySampler(ChainComponent):
     """Sampler of the locations of all states and of the decay."""
 
     def __init__(self, n_states: int, n_dims: int, decay: float | None, prior: tuple[float, float]):

@@ -1,14 +1,22 @@
-"""The interface of similarities that the sampler requires."""
+"""Similarities of states: the interface, known similarities, and those of binary vectors."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+import math
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
-from skdp._numeric._typing import Floats, Places
-from skdp.emissions._protocol import Coupling
+from skdp._checks import as_floats, check_gamma_prior
+from skdp._numeric import Floats, Places
+from skdp._part import ChainComponent
+from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp.emissions._common._protocol import Coupling
+from skdp.emissions._kernels._links import write_distances
+from skdp.sequence._kernels import _distances as kernels
 
 
 class TimedTransitions(NamedTuple):
@@ -158,3 +166,238 @@ class EmissionCoupledSampler(Protocol):
 
     def accept_pair(self, emission: Any, proposal: Any) -> None:
         """Store the result of `propose_pair`."""
+
+
+# Known similarities of states, from a matrix.
+
+
+class FixedSimilarity(EstimatorMixin, BaseEstimator):
+    """Known similarities of states.
+
+    Parameters
+    ----------
+    matrix : (J, J) array
+        phi, from 0 to 1: row j holds the similarities for transitions from state j to all states.
+        Transitions with phi = 0 are impossible; each row has a positive entry. The matrix need not
+        be symmetric, and its diagonal need not be 1. J is the `n_components` of the model.
+
+    See Also
+    --------
+    GaussianSimilarity, EmissionSimilarity, LaplacianSimilarity : Similarities that are learned.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"matrix": ["array-like"]}
+
+    def __init__(self, matrix: ArrayLike):
+        self.matrix = matrix
+
+    def make_sampler(self, n_states: int) -> FixedSimilaritySampler:
+        """Return the sampler of this similarity.
+
+        Parameters
+        ----------
+        n_states : int
+            J.
+
+        Returns
+        -------
+        SimilaritySampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
+        validate_parameters(self)
+        matrix = as_floats(self.matrix, "FixedSimilarity: matrix")
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(
+                f"FixedSimilarity: matrix must be square, got an array of shape {matrix.shape}."
+            )
+        if len(matrix) != n_states:
+            raise ValueError(
+                f"FixedSimilarity: matrix must be ({n_states}, {n_states}), a row for each of "
+                f"n_components={n_states} states; got {matrix.shape}."
+            )
+        wrong = ~((matrix >= 0.0) & (matrix <= 1.0))
+        if wrong.any():
+            j, k = np.argwhere(wrong)[0]
+            raise ValueError(
+                "FixedSimilarity: the entries of matrix must be between 0 and 1; "
+                f"got {matrix[j, k]:g} in row {j}, column {k}."
+            )
+        if not matrix.any(axis=1).all():
+            j = int(np.argmin(matrix.any(axis=1)))
+            raise ValueError(
+                f"FixedSimilarity: row {j} of matrix holds only zeros: no state could follow state "
+                f"{j}."
+            )
+        with np.errstate(divide="ignore"):
+            return FixedSimilaritySampler(np.log(matrix))
+
+
+class FixedSimilaritySampler(ChainComponent):
+    """Sampler of known similarities: it draws nothing."""
+
+    def __init__(self, log_similarity: NDArray[np.float64]):
+        self.log_similarity = log_similarity
+
+    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
+        """Draw nothing."""
+
+    def draw(
+        self,
+        counts: NDArray[np.int64],
+        log_rates: NDArray[np.float64],
+        emission: Any,
+        rng: NDArray[np.uint64],
+        *,
+        hold: bool = False,
+    ) -> None:
+        """Draw nothing."""
+
+    def write(self, out: NDArray[np.float64], emission: Any) -> None:
+        """Write log phi, (J, J)."""
+        out[:] = self.log_similarity
+
+    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> None:
+        """Return None: no similarity depends on binary factors."""
+
+    def log_density(self) -> float:
+        """Return 0."""
+        return 0.0
+
+    def scalars(self) -> dict[str, float]:
+        """Return an empty dict."""
+        return {}
+
+    def model(self) -> None:
+        """Return None: there is nothing to keep besides the matrix."""
+
+
+# Similarities that decrease with the Hamming distance of binary vectors.
+
+
+class LaplacianSimilarity(EstimatorMixin, BaseEstimator):
+    r"""States with binary vectors, similar if their vectors differ in few places.
+
+    .. math::
+
+        \phi_{jj'} = \exp(-\lambda D_{jj'})
+
+    D_jj' is the Hamming distance of the vectors of two states. The similarity requires an emission
+    whose states have binary vectors, `BinaryFactorEmission`. The
+    transitions then carry information about the vectors, especially those of rare states. As lambda
+    tends to 0, the model tends to the model without similarities. The prior of a drawn lambda is
+    truncated to [1e-12, 1e6].
+
+    Parameters
+    ----------
+    decay : float or "auto", default="auto"
+        lambda, from 1e-12 to 1e6: the larger, the stronger the preference for similar states.
+        "auto": drawn under `decay_prior`.
+    decay_prior : (shape, rate), default=(1.0, 1.0)
+        Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`.
+
+    See Also
+    --------
+    skdp.emissions.BinaryFactorEmission : The emission whose states have binary vectors.
+    GaussianSimilarity, EmissionSimilarity, FixedSimilarity : Other similarities.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "decay": [Interval(Real, 1e-12, 1e6, closed="both"), StrOptions({"auto"})],
+        "decay_prior": [tuple, list],
+    }
+
+    def __init__(self, decay: float | str = "auto", decay_prior: tuple[float, float] = (1.0, 1.0)):
+        self.decay = decay
+        self.decay_prior = decay_prior
+
+    def make_sampler(self, n_states: int) -> LaplacianSampler:
+        """Return the sampler of this similarity.
+
+        Parameters
+        ----------
+        n_states : int
+            J.
+
+        Returns
+        -------
+        SimilaritySampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
+        validate_parameters(self)
+        prior = check_gamma_prior(self.decay_prior, "decay_prior")
+        return LaplacianSampler(None if isinstance(self.decay, str) else float(self.decay), prior)
+
+
+class LaplacianSampler(ChainComponent):
+    """Sampler of the decay of similarities."""
+
+    def __init__(self, decay: float | None, prior: tuple[float, float]):
+        self.is_drawn = decay is None
+        self.prior = prior
+        self.decay = min(max(prior[0] / prior[1], 1e-12), 1e6) if decay is None else decay
+
+    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
+        """Check that the emission has binary vectors; the decay keeps its prior mean."""
+        if not hasattr(emission, "factors"):
+            raise TypeError(
+                "LaplacianSimilarity compares the binary vectors of states, which "
+                f"{type(emission).__name__} does not have: use it with BinaryFactorEmission."
+            )
+
+    def draw(
+        self,
+        counts: NDArray[np.int64],
+        log_rates: NDArray[np.float64],
+        emission: Any,
+        rng: NDArray[np.uint64],
+        *,
+        hold: bool = False,
+    ) -> None:
+        """Draw lambda given transitions, with times and failed transitions integrated out."""
+        if not self.is_drawn:
+            return
+        # `hold` does not matter: distances come from observations, not from first transitions.
+        n_states, n_factors = emission.factors.shape
+        distances = np.empty((n_states, n_states))
+        write_distances(emission.factors, distances)
+        left = counts[:-1].sum(axis=1)
+        busy = np.flatnonzero(left)
+        log_sums = np.empty((len(busy), n_factors + 1))
+        kernels.gather_rates(log_rates, distances, busy, np.empty(n_factors + 1), log_sums)
+        log_decay = kernels.draw_log_decay(
+            math.log(self.decay), float((counts[:-1] * distances).sum()),
+            left[busy].astype(np.float64), log_sums, *self.prior, rng,
+        )  # fmt: skip
+        self.decay = math.exp(log_decay)
+
+    def write(self, out: NDArray[np.float64], emission: Any) -> None:
+        """Write log phi."""
+        write_distances(emission.factors, out)
+        out *= -self.decay
+
+    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> Coupling:
+        """Return the coupling of the binary vectors to the transitions."""
+        return Coupling(self.decay, counts, log_rates)
+
+    def log_density(self) -> float:
+        """Return the log density of log lambda under its prior, 0 if lambda is fixed."""
+        if not self.is_drawn:
+            return 0.0
+        shape, rate = self.prior
+        log_density = shape * math.log(rate * self.decay) - rate * self.decay
+        return log_density - math.lgamma(shape)
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars for the trace."""
+        return {"decay": self.decay}
+
+    def model(self) -> None:
+        """Return None: distances are those of the binary vectors, which the emission keeps."""

@@ -1,1 +1,1 @@
-"""Latent Dirichlet allocation, the baseline and the start of the other models."""
+"""Latent Dirichlet allocation, also of any number of topics, and co-clustering."""

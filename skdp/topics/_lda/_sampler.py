@@ -1,44 +1,341 @@
-"""Chain of latent Dirichlet allocation."""
+"""Chains of latent Dirichlet allocation, also with bursts of words, and over partitions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
-from skdp.topics._lda._kernels_labels import move_into_sets
-from skdp.topics._lda._kernels_nodes import (
+from skdp.processes._concentration import draw_bounded_beta, draw_concentration
+from skdp.processes._network_tables import StirlingRatios
+from skdp.topics._kernels._counts import Corpus, WordCounts
+from skdp.topics._kernels._lda import (
+    SPARSE_FROM,
+    DenseScratch,
+    SparseScratch,
+    WordLists,
     add_node_estimates,
     count_nodes,
-    log_prior_of_topics,
-    seat_randomly,
-)
-from skdp.topics._lda._kernels_sweeps import (
-    SPARSE_FROM,
     counts_of_lists,
     empty_dense_scratch,
     empty_sparse_scratch,
+    estimate_nodes,
+    fold_in_nodes,
+    gather_evidence,
     list_words,
     lists_of_counts,
+    log_prior_of_topics,
+    log_probability_of_bursts,
+    move_into_sets,
+    seat_randomly,
+    sweep_bursts,
+    sweep_labeled_nodes,
+    sweep_nodes,
+    sweep_nodes_sparse,
 )
-from skdp.topics._lda._model import LDAModel, shares_of_nodes, tokens_of_nodes
-from skdp.topics._lda._shard import Listed, ListedWords, NodeSweep, NodeTopics, check_lists
-from skdp.topics._lda._state import LDAState
-from skdp.topics._shared._allowed import LabeledCorpus
-from skdp.topics._shared._arrays import empty_counts
-from skdp.topics._shared._kernels import WordCounts
-from skdp.topics._shared._priors import (
+from skdp.topics._shared._arrays import (
+    MAX_COUNT,
+    AllowedTopics,
     Frequencies,
+    LabeledCorpus,
     count_frequencies,
+    empty_counts,
+    fixed_words,
+    refuse_count,
+    sum_rises,
     tells_apart,
     update_by_frequencies,
+    update_symmetric_dirichlet,
 )
-from skdp.topics._shared._sampler import TopicSampler, join
-from skdp.topics._shared._shards import Counted
+from skdp.topics._shared._distributed import DistributedCorpus, DistributedSampler
+from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
+from skdp.topics._shared._partition import Counted, ShardSweep, pack, unpack
+from skdp.topics._shared._sampler import TopicSampler, TopicState, join
+
+
+class LDAState(TopicState):
+    """The state of a chain of latent Dirichlet allocation."""
+
+    @property
+    def doc_topic_prior(self) -> NDArray[np.float64]:
+        """Document-topic prior alpha, (K,)."""
+        return as_readonly(self._sampler.doc_topic_prior)
+
+
+class BurstyLDAState(LDAState):
+    """The state of a chain of latent Dirichlet allocation whose words come in bursts."""
+
+    @property
+    def topic_word_discount(self) -> float:
+        """Discount a of the topics."""
+        return float(self._sampler.discount)
+
+    @property
+    def topic_word_concentration(self) -> float:
+        """Concentration b of the topics."""
+        return float(self._sampler.concentration)
+
+    @property
+    def word_tables(self) -> NDArray[np.int32]:
+        """Numbers of tables by topic and word, (K, W)."""
+        sampler = self._sampler
+        return as_readonly(sampler.tables[:, : sampler.n_topics].T)
+
+
+# A sweep of one shard, over counts or over lists.
+
+
+class NodeTopics(NamedTuple):
+    """State of a chain."""
+
+    topics: NDArray[np.int32]
+
+
+class ListedWords(NamedTuple):
+    """Words by topic as lists, and their totals."""
+
+    lists: WordLists
+    totals: NDArray[np.float64]
+
+
+def check_lists(words: ListedWords) -> None:
+    """Raise if a word may have occurred in a topic more often than its count can represent."""
+    if words.totals.sum() < MAX_COUNT:
+        return
+    ids, values, row_ptr, _ = words.lists
+    sums = np.bincount(ids, weights=values, minlength=len(words.totals) + 1)[:-1]
+    at = int(values.argmax())
+    overflows = sums != words.totals
+    if overflows.any():  # the word with the largest count among those topics
+        at = int(np.argmax(np.where(overflows[np.minimum(ids, len(sums) - 1)], values, -1.0)))
+    elif values[at] < MAX_COUNT:
+        return
+    refuse_count(int(np.searchsorted(row_ptr, at, side="right")) - 1, int(ids[at]))
+
+
+class NodeSweep(ShardSweep):
+    """A sweep of one shard of latent Dirichlet allocation."""
+
+    _scratch = ("scratch",)
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        state: NodeTopics,
+        node_ptr: NDArray[np.int64],
+        alpha: NDArray[np.float64],
+        gamma: float,
+        scratch: DenseScratch | SparseScratch,  # for words as counts, or as lists
+        allowed: AllowedTopics | None,  # only if words are counts
+    ):
+        super().__init__(corpus, state)
+        self.allowed = allowed
+        self.node_ptr = node_ptr
+        self.alpha = alpha
+        self.gamma = gamma
+        self.scratch = scratch
+        self.is_sparse = isinstance(scratch, SparseScratch)
+
+    def _make_scratch(self) -> None:
+        empty = empty_sparse_scratch if self.is_sparse else empty_dense_scratch
+        self.scratch = empty(len(self.alpha))
+
+    def sweep(self, words: Any, stream: NDArray[np.uint64]) -> NodeTopics:
+        """Draw the topics of all words once; change `words` and return the state."""
+        if self.allowed is not None:
+            sweep_labeled_nodes(
+                self.node_ptr, self.corpus.tokens, self.state.topics, words, self.alpha,
+                self.gamma, self.scratch, *self.allowed, np.empty(len(self.alpha)), stream,
+            )  # fmt: skip
+            return self.state
+        counts = (words.lists, words.totals) if self.is_sparse else (words,)
+        kernel = sweep_nodes_sparse if self.is_sparse else sweep_nodes
+        kernel(
+            0, len(self.node_ptr) - 1, self.node_ptr, self.corpus.tokens, self.state.topics,
+            *counts, self.alpha, self.gamma, self.scratch, stream,
+        )  # fmt: skip
+        return self.state
+
+
+class Listed:
+    """Operations on words by topic that are stored as lists.
+
+    The order of a list affects the draws: so a shard starts with the lists before the sweep, not
+    with words that were moved back. After the sweep all words are listed from scratch.
+    """
+
+    @staticmethod
+    def pack(words: ListedWords) -> Any:
+        """Return words in a form that takes less space in a pickle."""
+        values = words.lists.values.astype(np.int32)
+        return [pack(each) for each in words.lists._replace(values=values)], words.totals
+
+    @staticmethod
+    def unpack(packed: Any) -> ListedWords:
+        """Return the words that were packed."""
+        arrays, totals = packed
+        lists = WordLists(*(unpack(each) for each in arrays))
+        return ListedWords(lists._replace(values=lists.values.astype(np.float32)), totals)
+
+    @staticmethod
+    def copy(words: ListedWords) -> ListedWords:
+        """Return a copy of the words."""
+        lists = WordLists(*(array.copy() for array in words.lists))
+        return ListedWords(lists, words.totals.copy())
+
+    @staticmethod
+    def take_back(
+        own: ListedWords, words: ListedWords, tokens: NDArray[np.int32], before: Any, after: Any
+    ) -> None:
+        """Reset `own` to `words` after the sweep of a shard."""
+        for new, old in zip(own.lists, words.lists, strict=True):
+            new[:] = old
+        own.totals[:] = words.totals
+
+    @staticmethod
+    def move(own: ListedWords, tokens: Any, before: Any, after: Any) -> None:
+        """Leave a copy unchanged, because it is no longer needed."""
+
+    @staticmethod
+    def change(words: ListedWords, own: ListedWords) -> None:
+        """Return nothing, because words are listed by the topics that are returned."""
+
+    @staticmethod
+    def merge(words: ListedWords, copies: list[ListedWords]) -> None:
+        """Leave the words unchanged, because they are listed from scratch."""
+
+
+# Stored samples, without the corpus.
+
+
+def nodes_of_documents(corpus: SegmentedCorpus, level: str) -> NDArray[np.int64]:
+    """Return the nodes of each document as offsets, (D + 1,): the document, or its segments."""
+    if level == "document":
+        return as_readonly(np.arange(len(corpus) + 1))
+    return as_readonly(np.asarray(corpus.doc_ptr, dtype=np.int64))
+
+
+def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> NDArray[np.int64]:
+    """Return the tokens of each node as offsets, (nodes + 1,)."""
+    ptr = corpus.segment_ptr[corpus.doc_ptr] if level == "document" else corpus.segment_ptr
+    return as_readonly(np.asarray(ptr, dtype=np.int64))
+
+
+def shares_of_nodes(
+    corpus: SegmentedCorpus, level: str, nodes: NDArray[np.float64], prior: NDArray[np.float64]
+) -> Shares:
+    """Return topic shares of documents, means over their tokens, and of segments."""
+    if level == "document":
+        return nodes, np.repeat(nodes, np.diff(corpus.doc_ptr), axis=0)
+    lengths = np.diff(corpus.segment_ptr).astype(np.float64)
+    documents = np.repeat(np.arange(len(corpus)), np.diff(corpus.doc_ptr))
+    sums = np.zeros((len(corpus), nodes.shape[1]))
+    np.add.at(sums, documents, lengths[:, None] * nodes)
+    n_tokens = np.diff(corpus.segment_ptr[corpus.doc_ptr])[:, None]
+    mean = prior / prior.sum()
+    return np.where(n_tokens > 0, sums / np.maximum(n_tokens, 1), mean), nodes
+
+
+@dataclass(frozen=True)
+class LDAModel:
+    """A sample of the model without the corpus, into which new documents are folded."""
+
+    components: NDArray[np.float32]  # (K, W)
+    doc_topic_prior: NDArray[np.float64]  # (K,)
+    level: str  # "document" or "segment": the units that have their own topic shares
+
+    def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> LDAFoldIn:
+        """Return the fold-in of documents of the corpus."""
+        return LDAFoldIn(self, settings, fixed_words(self.components))
+
+    def prepare_likelihood(self, corpus: SegmentedCorpus, settings: FoldIn) -> LDALikelihood:
+        """Return the likelihood estimator for documents of the corpus."""
+        return LDALikelihood(self, fixed_words(self.components))
+
+
+@dataclass(frozen=True, eq=False)
+class LDAFoldIn:
+    """Fold-in of documents by Gibbs sampling of their words' topics."""
+
+    model: LDAModel
+    settings: FoldIn
+    words: WordCounts
+
+    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
+        """Return E[theta] of documents (D, K) and of segments (J, K)."""
+        model, settings = self.model, self.settings
+        n_topics = len(model.doc_topic_prior)
+        node_ptr = tokens_of_nodes(corpus, model.level)
+        nodes = np.zeros((len(node_ptr) - 1, n_topics))
+        nodes_of = nodes_of_documents(corpus, model.level)
+        topics = np.full(len(corpus.tokens), -1, dtype=np.int32)
+        prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
+        # With a tiny prior the first word would fix the topic of all, and no word could leave it.
+        first_prior = prior / min(float(prior.sum()), 1.0)
+        scratch = empty_dense_scratch(n_topics)
+        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
+        for work in slices(halt):
+            fold_in_nodes(
+                corpus.tokens,
+                corpus.segment_ptr,
+                corpus.doc_ptr,
+                node_ptr,
+                nodes_of,
+                topics,
+                self.words,
+                first_prior,
+                prior,
+                scratch,
+                settings.n_sweeps,
+                settings.burn_in,
+                work,
+                place,
+                key,
+                nodes,
+                rng,
+            )
+            if place[0] == len(corpus):
+                break
+        return shares_of_nodes(corpus, model.level, nodes, model.doc_topic_prior)
+
+
+@dataclass(frozen=True, eq=False)
+class LDALikelihood:
+    """Estimates under a sample of latent Dirichlet allocation."""
+
+    model: LDAModel
+    words: WordCounts
+
+    def __call__(
+        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], n_particles: int
+    ) -> NDArray[np.float64]:
+        """Return the log of an estimate of the probability of every document, (D,)."""
+        model = self.model
+        out = np.zeros(len(corpus))
+        estimate_nodes(
+            n_particles,
+            corpus.tokens,
+            corpus.segment_ptr,
+            corpus.doc_ptr,
+            tokens_of_nodes(corpus, model.level),
+            nodes_of_documents(corpus, model.level),
+            self.words,
+            np.array(model.doc_topic_prior),  # as in `TableModel.prior`
+            empty_dense_scratch(len(model.doc_topic_prior)),
+            key,
+            out,
+        )
+        return out
+
+
+# The chain over one corpus.
 
 
 class LDASampler(TopicSampler):
@@ -182,7 +479,7 @@ class LDASampler(TopicSampler):
         return self._words.lists.values if self._sparse else super()._word_values()
 
     @property
-    def _ledger(self) -> Any:
+    def _count_format(self) -> Any:
         return Listed if self._sparse else Counted
 
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
@@ -190,10 +487,10 @@ class LDASampler(TopicSampler):
         if len(self.shards) > 1 and isinstance(words, ListedWords):
             self._count_words()
 
-    def hand_over(self, words: WordCounts, *, is_first: bool) -> WordCounts:
+    def swap_counts(self, words: WordCounts, *, is_first: bool) -> WordCounts:
         """Return the words by topic and replace them by `words`, those of the whole corpus."""
         lists = self._words if self._sparse else None
-        counts = super().hand_over(words, is_first=is_first)
+        counts = super().swap_counts(words, is_first=is_first)
         self._listed = lists
         return counts
 
@@ -323,3 +620,277 @@ class LDASampler(TopicSampler):
     def state(self) -> LDAState:
         """Return a read-only view of the state."""
         return LDAState(self)
+
+
+# The chain whose topics are Pitman-Yor processes, so that words come in bursts.
+
+
+START_DISCOUNT = 0.2
+
+
+class WordBursts(NamedTuple):
+    """Parameters of the Pitman-Yor processes of topics: "auto" for drawn parameters."""
+
+    discount: float | str
+    discount_prior: tuple[float, float]
+    concentration: float | str
+    concentration_prior: tuple[float, float]
+    has_shared_base: bool
+
+
+class BurstSweep:
+    """A sweep over all words and their tables; `stirling` must match the discount."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        state: NodeTopics,
+        node_ptr: NDArray[np.int64],
+        alpha: NDArray[np.float64],
+        tables: tuple[NDArray[Any], ...],  # numbers by word and topic, by topic, and by word
+        parameters: tuple[float, float, float],  # as in `BurstyLDASampler._all_parameters`
+        stirling: StirlingRatios,
+        allowed: AllowedTopics | None,
+    ):
+        self.corpus = corpus
+        self.state = state
+        self.node_ptr = node_ptr
+        self.alpha = alpha
+        self.tables = tables
+        self.parameters = parameters
+        self.stirling = stirling
+        self.allowed = allowed
+
+    def sweep(self, words: WordCounts, stream: NDArray[np.uint64]) -> NodeTopics:
+        """Draw the topics and tables of all words once; change `words` and return the state."""
+        n_topics = len(self.alpha)
+        allowed = self.allowed or AllowedTopics.every(n_topics, len(self.node_ptr) - 1)
+        sweep_bursts(
+            self.node_ptr, self.corpus.tokens, self.state.topics, words.counts, words.totals,
+            *self.tables, self.alpha, *self.parameters, *allowed,
+            self.stirling.values, self.stirling.row_ptr, *np.empty((4, n_topics)), stream,
+        )  # fmt: skip
+        return self.state
+
+
+class BurstyLDASampler(LDASampler):
+    """Markov chain of latent Dirichlet allocation with Pitman-Yor processes as topics."""
+
+    _data_attributes: ClassVar[tuple[str, ...]] = (*LDASampler._data_attributes, "_stirling")
+
+    tables: NDArray[np.int32]
+    """Numbers of tables by word and topic, (W, K'); missing until words have their first topics."""
+
+    def __init__(
+        self,
+        corpus: SegmentedCorpus | LabeledCorpus,
+        bursts: WordBursts,
+        n_topics: int,
+        level: str,
+        doc_topic_prior: Any,
+        topic_word_prior: Any,  # of a shared base; it has no effect with a uniform one
+        dirichlet_prior: tuple[float, float],
+        init: Any,
+        init_streams: list[NDArray[np.uint64]],
+        streams: list[NDArray[np.uint64]],
+    ):
+        self.bursts = bursts
+        self.discount = START_DISCOUNT if isinstance(bursts.discount, str) else bursts.discount
+        self.concentration = 0.0  # until the size of the vocabulary is known
+        super().__init__(
+            corpus, n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init,
+            init_streams, streams, 1,
+        )  # fmt: skip
+        n_words = self._whole.n_features
+        given = bursts.concentration
+        self.concentration = self.topic_word_prior * n_words if isinstance(given, str) else given
+        self._set_prior_of_uniform_base()
+        self.tables = (self._words.counts > 0).astype(np.int32)
+        self._count_tables()
+
+    @property
+    def _sparse(self) -> bool:
+        return False
+
+    def _take(self, corpus: SegmentedCorpus | LabeledCorpus) -> None:
+        super()._take(corpus)
+        self._largest = int(np.bincount(self._whole.tokens, minlength=1).max())
+        self._make_ratios()
+
+    def _make_ratios(self) -> None:
+        self._stirling = StirlingRatios.for_counts(self._largest, self.discount)
+
+    def _count_tables(self) -> None:
+        """Count tables by topic and by word."""
+        tables = self.tables[:, : self.n_topics]
+        self.topic_tables = tables.sum(axis=0, dtype=np.int64)
+        self.word_tables = tables.sum(axis=1, dtype=np.int64)
+
+    def _set_prior_of_uniform_base(self) -> None:
+        """Set the prior of words to the pseudo-count that a uniform base gives every word."""
+        if not self.bursts.has_shared_base:
+            self.topic_word_prior = self.concentration / self._whole.n_features
+
+    @property
+    def _all_tables(self) -> tuple[NDArray[Any], ...]:
+        return self.tables, self.topic_tables, self.word_tables
+
+    @property
+    def _all_parameters(self) -> tuple[float, float, float]:
+        """Discount, concentration, and the prior of a shared base, or 0."""
+        gamma = self.topic_word_prior if self.bursts.has_shared_base else 0.0
+        return self.discount, self.concentration, gamma
+
+    def _sweep_of(self, s: int, words: Any) -> Any:
+        if words.fixed:  # the first topics are given
+            return super()._sweep_of(s, words)
+        return BurstSweep(
+            self._corpora[s], self.shards[s], self._node_ptr[s], self.doc_topic_prior,
+            self._all_tables, self._all_parameters, self._stirling, self._allowed[s],
+        )  # fmt: skip
+
+    def sweep(self) -> None:
+        """Draw the latent variables of the words once, then the learned parameters."""
+        self._sweep_words(self._words, self.streams)
+        self._check_counts()
+        self._update_parameters()
+        self._update_discount()
+        self._update_concentration()
+        if self.bursts.has_shared_base and self.learns_topic_word_prior:
+            self.topic_word_prior = update_symmetric_dirichlet(
+                self.topic_word_prior,
+                sum_rises(self.topic_word_prior, self.word_tables),
+                np.array([self.word_tables.sum()], dtype=np.float64),
+                self._whole.n_features,
+                *self.dirichlet_prior,
+            )
+
+    def _update_discount(self) -> None:
+        """Draw the discount, and recompute the ratios."""
+        if not isinstance(self.bursts.discount, str):
+            return
+        p, q = self.bursts.discount_prior
+        of_tables, of_seatings = gather_evidence(
+            self._words.counts, self.tables, self.topic_tables, self.discount, self.concentration,
+            self._stirling.values, self._stirling.row_ptr, self.streams[0],
+        )  # fmt: skip
+        self.discount = draw_bounded_beta(p + of_tables, q + of_seatings, self.streams[0])
+        self._make_ratios()
+
+    def _update_concentration(self) -> None:
+        if isinstance(self.bursts.concentration, str):
+            self.concentration = draw_concentration(
+                self._words.totals[: self.n_topics].astype(np.int64), self.topic_tables,
+                self.discount, self.concentration, *self.bursts.concentration_prior,
+                self.streams[0],
+            )  # fmt: skip
+            self._set_prior_of_uniform_base()
+
+    def base(self) -> NDArray[np.float64]:
+        """Return E[H] given the state, (W,)."""
+        n_words = self._whole.n_features
+        if not self.bursts.has_shared_base:
+            return np.full(n_words, 1.0 / n_words)
+        weights = self.word_tables + self.topic_word_prior
+        return weights / weights.sum()
+
+    def components(self) -> NDArray[np.float64]:
+        """Return E[phi] given the state, (K, W)."""
+        counts = self._words.counts[:, : self.n_topics].T.astype(np.float64, order="C")
+        counts -= self.discount * self.tables[:, : self.n_topics].T
+        opening = self.concentration + self.discount * self.topic_tables
+        counts += opening[:, np.newaxis] * self.base()
+        counts /= counts.sum(axis=1, keepdims=True)
+        return counts
+
+    def log_joint(self) -> float:
+        """Return log p(words, topics, numbers of tables | parameters)."""
+        return self._log_prior() + log_probability_of_bursts(
+            self._words.counts, self._words.totals, *self._all_tables, *self._all_parameters,
+            self._stirling.values, self._stirling.row_ptr,
+        )  # fmt: skip
+
+    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+        """Return zeros for the quantities that are averaged over the kept sweeps."""
+        return {
+            **super().empty_sums(),
+            "topic_word_discount": np.zeros(()),
+            "topic_word_concentration": np.zeros(()),
+            "topic_word_base": np.zeros(self._whole.n_features),
+        }
+
+    def _add_parameters_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        super()._add_parameters_to(sums)
+        sums["topic_word_discount"] += self.discount
+        sums["topic_word_concentration"] += self.concentration
+        sums["topic_word_base"] += self.base()
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars that the trace records."""
+        return {
+            **super().scalars(),
+            "topic_word_discount": float(self.discount),
+            "topic_word_concentration": float(self.concentration),
+            "n_word_tables": float(self.topic_tables.sum()),
+        }
+
+    def state(self) -> BurstyLDAState:
+        """Return a read-only view of the state."""
+        return BurstyLDAState(self)
+
+    def copy(self) -> Self:
+        """Return a sampler with a copy of the same state."""
+        other = super().copy()
+        other._make_ratios()  # lookups fill the patches of a table
+        return other
+
+
+# The chain over a corpus in partitions.
+
+
+def make_shard(
+    corpus: SegmentedCorpus,
+    init_streams: list[NDArray[np.uint64]],
+    streams: list[NDArray[np.uint64]],
+    settings: Any,
+) -> LDASampler:
+    """Return the sampler of a partition."""
+    n_topics, level, alpha, gamma, dirichlet, init = settings
+    return LDASampler(
+        corpus, n_topics, level, alpha, gamma, dirichlet, init, init_streams, streams, 1
+    )
+
+
+class DistributedLDASampler(DistributedSampler, LDASampler):
+    """Markov chain of latent Dirichlet allocation over a corpus in partitions."""
+
+    def __init__(
+        self,
+        data: DistributedCorpus,
+        c: int,  # index of the chain
+        n_topics: int,
+        level: str,
+        doc_topic_prior: Any,
+        topic_word_prior: Any,
+        dirichlet_prior: tuple[float, float],
+        init: Any,
+        init_streams: list[NDArray[np.uint64]],
+        streams: list[NDArray[np.uint64]],
+    ):
+        self._start_parameters(n_topics, level, doc_topic_prior)
+        TopicSampler.__init__(self, n_topics, topic_word_prior, dirichlet_prior, streams, 1)
+        self._is_labeled = data.is_labeled
+        self.topics_trade_places = not (data.is_labeled or tells_apart(doc_topic_prior))
+        settings = n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init
+        self._begin_partitions(data, c, partial(make_shard, settings=settings), init_streams)
+
+    def _node_frequencies(self) -> Frequencies:
+        return self._found[0]
+
+    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+        """Return zeros for the quantities that are averaged here over the kept sweeps."""
+        return {"doc_topic_prior": np.zeros(self.n_topics), "topic_word_prior": np.zeros(())}
+
+    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the current values to the sums that are kept here."""
+        self._add_parameters_to(sums)

@@ -1,4 +1,4 @@
-"""A partition of a corpus in the process that holds it, and the changes that are sent.
+"""Shards of a corpus: packed arrays, sweeps, and partitions in the processes that hold them.
 
 Each partition is a shard. In its process, each chain has a sampler with only this shard, whose
 words by topic are those of the whole corpus: one replica for all partitions in a process. After a
@@ -11,34 +11,338 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
 import joblib
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from skdp._executors._memory_map import zeros
-from skdp._part import Part as BasePart
-from skdp.callback._part_files import part_header
-from skdp.callback._pickles import read_checked, write_checked
+from skdp._executors import call_all
+from skdp._executors._base import zeros
+from skdp._numeric._numba import as_readonly
+from skdp._numeric._simd import aligned_zeros
+from skdp._part import ChainComponent as BasePart
+from skdp.callback._checkpoint import part_header, read_checked, write_checked
 from skdp.data import SegmentedCorpus
-from skdp.topics._shared._allowed import AllowedTopics, LabeledCorpus
-from skdp.topics._shared._arrays import check_counts, empty_counts
-from skdp.topics._shared._kernels import WordCounts
-from skdp.topics._shared._kernels_changes import sum_codes
-from skdp.topics._shared._packing import decode, encode
-from skdp.topics._shared._priors import sum_rises
-from skdp.topics._shared._shards import pack_state, unpack_state
+from skdp.topics._kernels._counts import (
+    LONGEST,
+    Corpus,
+    WordCounts,
+    add_change,
+    count_changes,
+    decode_change,
+    encode_change,
+    move_words,
+    sum_codes,
+)
+from skdp.topics._shared._arrays import (
+    MAX_TOTAL,
+    AllowedTopics,
+    LabeledCorpus,
+    check_counts,
+    empty_counts,
+    sum_rises,
+)
+
+# Packing of arrays that are sent between processes: integers in few bytes.
+#
+# Only pickles are packed; threads run none of this code.
+
+
+class Sparse(NamedTuple):
+    """A matrix that is `fill` everywhere except for an encoded change."""
+
+    code: NDArray[np.uint8]
+    shape: tuple[int, ...]
+    dtype: str
+    fill: int
+
+
+class Narrow(NamedTuple):
+    """A vector in the smallest dtype that can represent it."""
+
+    values: NDArray[Any]
+    dtype: str
+
+
+def encode(old: NDArray[Any], new: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the encoded change from `old` to `new`, which are arrays of integers."""
+    old, new = old.reshape(-1), new.reshape(-1)
+    out = np.empty(LONGEST * count_changes(old, new), dtype=np.uint8)
+    return out[: encode_change(old, new, out)].copy()
+
+
+def decode(code: NDArray[np.uint8], counts: NDArray[Any]) -> None:
+    """Add a change to `counts`, which must be contiguous."""
+    decode_change(code, counts.reshape(-1))
+
+
+def pack(array: NDArray[Any]) -> Any:
+    """Return an array in a form that takes less space in a pickle."""
+    if array.dtype.kind not in "iu" or not array.size:
+        return array
+    low, high = array.min(), array.max()
+    if array.ndim == 1:
+        dtype = np.result_type(np.min_scalar_type(low), np.min_scalar_type(high))
+        return Narrow(array.astype(dtype), array.dtype.str)
+    fill = int(min(low, 0))
+    empty = np.full(array.shape, fill, dtype=array.dtype)
+    code = encode(empty, np.ascontiguousarray(array))
+    return Sparse(code, array.shape, array.dtype.str, fill)
+
+
+def unpack(packed: Any) -> NDArray[Any]:
+    """Return the array that was packed; it is writable."""
+    if isinstance(packed, Narrow):
+        return packed.values.astype(packed.dtype)
+    if isinstance(packed, Sparse):
+        array = np.full(packed.shape, packed.fill, dtype=packed.dtype)
+        decode(packed.code, array)
+        return array
+    return packed
+
+
+def pack_corpus(corpus: Corpus) -> list[Any]:
+    """Return the words of a shard in a form that takes less space in a pickle."""
+    in_part = np.arange(len(corpus.part_begin)) - corpus.part_begin
+    lengths = np.diff(corpus.segment_ptr), np.diff(corpus.doc_ptr)
+    return [pack(each) for each in (corpus.tokens, in_part, *lengths)]
+
+
+def unpack_corpus(packed: list[Any]) -> Corpus:
+    """Return the words of a shard, with the same numba type as before."""
+    tokens, in_part, *lengths = (unpack(each) for each in packed)
+    offsets = [np.concatenate([[0], np.cumsum(each)]).astype(np.int64) for each in lengths]
+    part_begin = np.arange(len(in_part)) - in_part
+    return Corpus(*(as_readonly(array) for array in (tokens, *offsets, part_begin)))
+
+
+def pack_words(words: WordCounts) -> Any:
+    """Return words by topic in a form that takes less space in a pickle."""
+    if words.fixed:
+        return words
+    counts, fixed = words.counts, np.flatnonzero(words.totals > MAX_TOTAL)
+    columns = counts[:, fixed]
+    if len(fixed):
+        counts = counts.copy()
+        counts[:, fixed] = 0.0
+    code = encode(np.zeros_like(counts), counts)
+    return code, counts.shape, words.totals, fixed, columns
+
+
+def unpack_words(packed: Any) -> WordCounts:
+    """Return the words by topic that were packed."""
+    if isinstance(packed, WordCounts):
+        return packed
+    code, shape, totals, fixed, columns = packed
+    counts = aligned_zeros(shape, dtype=np.float32)
+    decode(code, counts)
+    counts[:, fixed] = columns
+    return WordCounts(counts, totals, False)
+
+
+# Sweeps of shards in threads or processes: tasks and their results.
+#
+# A task is a group of shards; there are as many groups as workers. The shards of a group share one
+# copy of the words by topic: after a shard has been swept its words move back, so that the next one
+# also starts from the counts before the sweep. At the end all words of the group move again, and
+# the copy holds the changes of the whole group. So the grouping of shards has no effect on the
+# bits.
+#
+# In threads all arrays are the chain's own. A task that is pickled for a process holds only the
+# arrays of the group's shards, and its result holds the changes of the counts.
+
+
+class ShardSweep:
+    """Input of the sweep of one shard: its corpus and state, and the parameters."""
+
+    _scratch: ClassVar[tuple[str, ...]] = ()  # recreated by `_make_scratch` after unpickling
+
+    def __init__(self, corpus: Corpus, state: Any):
+        self.corpus = corpus
+        self.state = state  # a named tuple of arrays, `topics` among them
+
+    def sweep(self, words: Any, stream: NDArray[np.uint64]) -> Any:
+        """Draw the latent variables of the words once; change `words` and return the state."""
+        raise NotImplementedError
+
+    def _make_scratch(self) -> None:
+        """Allocate scratch arrays for a sweep."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {name: value for name, value in vars(self).items() if name not in self._scratch}
+        kept["corpus"], kept["state"] = pack_corpus(self.corpus), pack_state(self.state)
+        return kept
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept)
+        self.corpus, self.state = unpack_corpus(kept["corpus"]), unpack_state(kept["state"])
+        self._make_scratch()
+
+
+def pack_state(state: Any) -> Any:
+    """Return a state, a named tuple of arrays, in a form that takes less space in a pickle."""
+    return type(state), [pack(array) for array in state]
+
+
+def unpack_state(packed: Any) -> Any:
+    """Return the state that was packed."""
+    kind, arrays = packed
+    return kind(*(unpack(array) for array in arrays))
+
+
+class Counted:
+    """Operations on words by topic that are stored as counts."""
+
+    pack = staticmethod(pack_words)
+    unpack = staticmethod(unpack_words)
+
+    @staticmethod
+    def copy(words: WordCounts) -> WordCounts:
+        """Return a copy of the words."""
+        return WordCounts(words.counts.copy(), words.totals.copy(), words.fixed)
+
+    @staticmethod
+    def move(
+        own: WordCounts, tokens: NDArray[np.int32], before: Any, after: NDArray[np.int32]
+    ) -> None:
+        """Move words to other topics."""
+        move_words(tokens, before, after, own.counts, own.totals)
+
+    @staticmethod
+    def take_back(
+        own: WordCounts,
+        words: WordCounts,
+        tokens: NDArray[np.int32],
+        before: Any,
+        after: NDArray[np.int32],
+    ) -> None:
+        """Make `own` equal to `words` after the sweep of a shard by undoing its moves."""
+        move_words(tokens, after, before, own.counts, own.totals)
+
+    @staticmethod
+    def change(words: WordCounts, own: WordCounts) -> Any:
+        """Return the encoded change from `words` to `own`."""
+        return encode(words.counts, own.counts), own.totals - words.totals
+
+    @staticmethod
+    def add(words: WordCounts, changes: list[Any]) -> None:
+        """Add changes that were made in other processes."""
+        for code, totals in changes:
+            decode(code, words.counts)
+            words.totals[:] += totals
+            check_counts(words)
+
+    @staticmethod
+    def merge(words: WordCounts, copies: list[WordCounts]) -> None:
+        """Merge copies that hold separate changes into `words`; the copies are overwritten."""
+        total, *others = copies
+        for own in others:
+            add_change(total.counts.reshape(-1), own.counts.reshape(-1), words.counts.reshape(-1))
+            add_change(total.totals, own.totals, words.totals)
+            check_counts(total)
+        words.counts[:], words.totals[:] = total.counts, total.totals
+
+
+class Group:
+    """The task of one worker: shards that are swept in turn."""
+
+    def __init__(
+        self,
+        sweeps: list[Any],
+        streams: list[NDArray[np.uint64]],
+        words: Any,  # words by topic before the sweep
+        ledger: Any,  # class with the operations on words of this kind, such as `Counted`
+    ):
+        self.sweeps = sweeps
+        self.streams = streams
+        self.words = words
+        self.ledger = ledger
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "words": self.ledger.pack(self.words)}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept)
+        self.words = self.ledger.unpack(kept["words"])
+
+    def run(self) -> ShardResult:
+        """Sweep the shards."""
+        words, ledger = self.words, self.ledger
+        is_fixed = isinstance(words, WordCounts) and words.fixed
+        own = words if is_fixed else ledger.copy(words)
+        states, moves = [], []
+        for sweep, stream in zip(self.sweeps, self.streams, strict=True):
+            moves_back = not is_fixed and sweep is not self.sweeps[-1]
+            before = sweep.state.topics.copy() if moves_back else None
+            sweep.state = state = sweep.sweep(own, stream)
+            states.append(state)
+            if moves_back:
+                moves.append((sweep.corpus.tokens, before, state.topics))
+                ledger.take_back(own, words, *moves[-1])
+        for move in moves:
+            ledger.move(own, *move)
+        return ShardResult(states, self.streams, None if is_fixed else own, self)
+
+
+class ShardResult:
+    """Result of a group: states, streams, and words or their change."""
+
+    def __init__(self, states: Any, streams: Any, own: Any, group: Group):
+        self.states = states
+        self.streams = streams
+        self.own = own
+        self.change: Any = None
+        self._group: Group | None = group
+
+    def __getstate__(self) -> dict[str, Any]:
+        assert self._group is not None
+        change = None
+        if self.own is not None:
+            change = self._group.ledger.change(self._group.words, self.own)
+        states = [pack_state(state) for state in self.states]
+        return {**vars(self), "states": states, "own": None, "change": change, "_group": None}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept)
+        self.states = [unpack_state(state) for state in kept["states"]]
+
+
+def sweep_shards(
+    sweeps: list[Any],
+    streams: list[NDArray[np.uint64]],
+    words: Any,
+    ledger: Any,
+    n_jobs: int | None,
+) -> list[Any]:
+    """Sweep all shards; change `words` and `streams`, and return the states of shards."""
+    n_groups = min(len(sweeps), effective_n_jobs(n_jobs))
+    bounds = np.linspace(0, len(sweeps), n_groups + 1).astype(int)
+    groups = [
+        Group(sweeps[begin:end], streams[begin:end], words, ledger)
+        for begin, end in pairwise(bounds.tolist())
+    ]
+    swept = call_all([group.run for group in groups], n_jobs)
+    moved = [stream for each in swept for stream in each.streams]
+    for stream, new in zip(streams, moved, strict=True):
+        stream[:] = new
+    if copies := [each.own for each in swept if each.own is not None]:
+        ledger.merge(words, copies)
+    if changes := [each.change for each in swept if each.change is not None]:
+        ledger.add(words, changes)
+    return [state for each in swept for state in each.states]
 
 
 @dataclass(frozen=True)
 class CountChange:
     """A change of words by topic. Changes are integers, so they add up in any order."""
 
-    code: NDArray[np.uint8]  # encoding of ``_kernels_changes``
+    code: NDArray[np.uint8]  # encoding of ``_kernels/_counts``
     totals: NDArray[np.float64]  # (K',)
 
     @property
@@ -73,6 +377,9 @@ class CountChange:
         """Apply the change to words by topic."""
         decode(self.code, words.counts)
         words.totals[:] += self.totals
+
+
+# A partition of a corpus in the process that holds it.
 
 
 _ROOM = 2**27
@@ -211,7 +518,7 @@ class CorpusPartition:
         replica = find_replica(fit, c, self.corpus.n_features, sampler.n_columns)
         self.chains[c] = chain = CorpusChain(sampler, replica, is_first=is_first)
         with chain.opened():
-            return CountChange.of(sampler.hand_over(replica.words, is_first=is_first))
+            return CountChange.of(sampler.swap_counts(replica.words, is_first=is_first))
 
     def sweep(
         self,
@@ -251,7 +558,7 @@ class CorpusPartition:
         chain = self.chains[c]
         with chain.opened(parameters) as sampler:
             sampler.streams = [stream.copy()]
-            statistics = sampler.late_statistics(is_first=chain.is_first)
+            statistics = sampler.statistics_given_discount(is_first=chain.is_first)
         return sampler.streams, *statistics
 
     def report(self, c: int, parameters: dict[str, Any]) -> tuple[list[Any]]:

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from skdp._executors import call_all
 from skdp.data import SegmentedCorpus
 from skdp.data._ragged import offsets
-from skdp.inference._interrupt import check_interrupts
-from skdp.topics._shared._kernels import score_tokens
-from skdp.topics._shared._priors import sum_rises, update_symmetric_dirichlet
+from skdp.inference._chain import check_interrupts
+from skdp.topics._kernels._counts import score_tokens
+from skdp.topics._shared._arrays import sum_rises, update_symmetric_dirichlet
 
 SMALL_NUMBERS, LARGE_NUMBERS = (1, 5, 20), (80, 300)
 """Numbers of topics with which the first pilots begin. More topics take time in every sweep."""

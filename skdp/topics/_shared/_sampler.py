@@ -1,32 +1,37 @@
-"""Base class of the chains of all topic models: words by topic, and their priors."""
+"""Chains of all topic models: base class, moves of topics with seed words, best sample."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._part import Part
+from skdp._numeric._numba import as_readonly
+from skdp._part import ChainComponent
 from skdp.data import SegmentedCorpus
-from skdp.topics._shared._allowed import AllowedTopics
+from skdp.topics._kernels import _hdp as moves
+from skdp.topics._kernels._counts import WordCounts, log_likelihood_of_words
 from skdp.topics._shared._arrays import (
+    AllowedTopics,
+    FixedTopics,
+    Seeds,
+    WordPrior,
     check_counts,
     empty_counts,
     fixed_words,
     flat,
     split_documents,
+    sum_rises,
+    update_symmetric_dirichlet,
 )
-from skdp.topics._shared._fixed import FixedTopics, WordPrior
-from skdp.topics._shared._kernels import WordCounts, log_likelihood_of_words
-from skdp.topics._shared._priors import sum_rises, update_symmetric_dirichlet
-from skdp.topics._shared._seeds import Seeds
-from skdp.topics._shared._shards import Counted, ShardSweep, sweep_shards
+from skdp.topics._shared._partition import Counted, ShardSweep, sweep_shards
 
 START_TOPIC_WORD_PRIOR = 0.05
 
 
-class TopicSampler(Part):
+class TopicSampler(ChainComponent):
     """Markov chain of a topic model over one corpus, whose documents may be swept in shards.
 
     Shards are ranges of documents. Each is swept with its own counts of words, which are merged
@@ -160,7 +165,7 @@ class TopicSampler(Part):
         raise NotImplementedError
 
     @property
-    def _ledger(self) -> Any:
+    def _count_format(self) -> Any:
         """Class with the operations on words by topic."""
         return Counted
 
@@ -170,10 +175,10 @@ class TopicSampler(Part):
         if len(sweeps) == 1:
             self.shards[0] = sweeps[0].sweep(words, streams[0])
         else:
-            ledger = Counted if isinstance(words, WordCounts) else self._ledger
+            ledger = Counted if isinstance(words, WordCounts) else self._count_format
             self.shards[:] = sweep_shards(sweeps, streams, words, ledger, self.n_jobs)
 
-    def hand_over(self, words: WordCounts, *, is_first: bool) -> WordCounts:
+    def swap_counts(self, words: WordCounts, *, is_first: bool) -> WordCounts:
         """Return the words by topic and replace them by `words`, those of the whole corpus."""
         counts = self._dense_words()
         if self.seeds is not None and not is_first:  # the sum over partitions has them once
@@ -334,10 +339,224 @@ class TopicSampler(Part):
         other = super().copy()
         other.streams = [stream.copy() for stream in self.streams]
         other.shards = [type(shard)(*(array.copy() for array in shard)) for shard in self.shards]
-        other._words = self._ledger.copy(self._words)
+        other._words = self._count_format.copy(self._words)
         return other
 
 
 def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
     """Return the concatenated arrays of the shards; a single array is not copied."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+class TopicState:
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+
+    def __init__(self, sampler: Any):
+        self._sampler = sampler
+
+    @property
+    def topics(self) -> NDArray[np.int32]:
+        """Topic z of every token, (n_tokens,)."""
+        return as_readonly(self._sampler.topics)
+
+    @property
+    def topic_word_prior(self) -> float:
+        """Topic-word prior gamma."""
+        return float(self._sampler.topic_word_prior)
+
+    def log_joint(self) -> float:
+        """Return log p(words, state | parameters), including every constant."""
+        return self._sampler.log_joint()
+
+    def copy(self) -> TopicState:
+        """Return a state that later sweeps do not change."""
+        return type(self)(self._sampler.copy())
+
+
+# Moves by which topics with seed words get words that other topics have, and lose them.
+#
+# Gibbs sampling moves one word at a time, and hardly ever a subject: documents about the seed words
+# of a topic may keep a topic without seeds. Two moves help. An exchange swaps all words of a topic
+# k with seed words and of a topic j without, with their weights beta. A split or merge may have a
+# topic with seed words as its first one, which keeps them.
+#
+# R_k(n) is the probability of words n in topic k, relative to a topic without seed words. In the
+# density of beta, a topic without seeds has the factor gamma / beta_j, a topic with seeds 1. So an
+# exchange has the ratio R_k(n_j) beta_j / (R_k(n_k) beta_k). A topic k without words adopts all of
+# j, whose number then ceases to exist, and beta_k joins the rest; conversely, k may release all of
+# its words, and keep a share v ~ Beta(1, gamma) of the rest. These have the ratio
+# R_k(n_j) beta_j (K + 1) / ((beta_k + rest) K), with K topics without seeds, and its inverse.
+
+
+_TINY = float(np.finfo(np.float64).tiny)
+"""A weight that is 0 by rounding counts as this."""
+
+N_EXCHANGES, MOST_EXCHANGES = 8, 32
+"""Exchanges proposed in a sweep, for each topic with seed words and in all, because they take time.
+If the number depended on the number of topics, which they change, they would not leave the
+posterior as it is."""
+
+
+def _log(weight: float) -> float:
+    return math.log(max(weight, _TINY))
+
+
+class SeededMoves:
+    """Mixin of the samplers of any number of topics: moves of topics with seed words."""
+
+    n_topics: int
+    n_seeded: int
+    most_topics: int | None
+    seeds: Seeds | None
+    weights: NDArray[np.float64]
+    rest: float
+    top_concentration: float
+    topic_word_prior: float
+    streams: list[NDArray[np.uint64]]
+    topics: NDArray[np.int32]
+    _words: WordCounts
+
+    def _swap_topics(self, a: int, b: int) -> None:
+        """Exchange two columns in everything that lists topics, but for seeds and weights."""
+        raise NotImplementedError
+
+    def _make_room(self) -> None:
+        """Ensure that there is a free column."""
+        raise NotImplementedError
+
+    def _close_gaps(self, weights: NDArray[np.float64]) -> None:
+        raise NotImplementedError
+
+    def _labeled_places(self) -> NDArray[np.intp]:
+        """Return the words of documents whose labels allow only topics with hints."""
+        raise NotImplementedError
+
+    def _free_topics(self) -> list[int]:
+        """Return the topics with seed words whose words may have topics without."""
+        if self.seeds is None:
+            return []
+        bound = np.unique(self.topics[self._labeled_places()])
+        return np.setdiff1d(self.seeds.seeded, bound).tolist()
+
+    def _log_gain(self, k: int, counts: NDArray[Any], total: float) -> float:
+        """Return log R_k of `total` words, with `counts` of the seed words of k among them."""
+        assert self.seeds is not None
+        eta, weight = self.topic_word_prior, self.seeds.weight
+        shift, mass = eta * self.seeds.n_words, weight * len(counts)
+        result = len(counts) * (math.lgamma(eta) - math.lgamma(eta + weight))
+        for count in counts.tolist():
+            result += math.lgamma(eta + weight + count) - math.lgamma(eta + count)
+        result += math.lgamma(shift + mass) - math.lgamma(shift)
+        return result + math.lgamma(shift + total) - math.lgamma(shift + mass + total)
+
+    def _seed_words(self, k: int) -> NDArray[np.int64]:
+        assert self.seeds is not None
+        return self.seeds.words[self.seeds.topics == k]
+
+    def _log_gain_of_topic(self, k: int, j: int) -> float:
+        """Return log R_k of the words of topic j, which may be k."""
+        assert self.seeds is not None
+        words = self._seed_words(k)
+        counts, total = self._words.counts[words, j].astype(np.float64), self._words.totals[j]
+        if j == k:
+            counts, total = counts - self.seeds.weight, total - self.seeds.weight * len(words)
+        return self._log_gain(k, counts, total)
+
+    def _log_gain_of_tokens(self, k: int, tokens: NDArray[np.int32]) -> float:
+        assert self.seeds is not None
+        counts = np.bincount(tokens, minlength=self.seeds.n_words)[self._seed_words(k)]
+        return self._log_gain(k, counts, len(tokens))
+
+    def _may_divide(self, a: int, b: int) -> bool:
+        """Return whether a topic with seeds may be split, or joined with one without (b)."""
+        return (b == a or b >= self.n_seeded) and a in self._free_topics()
+
+    def _log_ratio_of_seeds(
+        self, k: int, kept: NDArray[np.int32], every: NDArray[np.int32], log_share: float
+    ) -> float:
+        """Return the seeds' term in the log ratio of a split of k, which keeps the words `kept`."""
+        gain = self._log_gain_of_tokens(k, kept) - self._log_gain_of_tokens(k, every)
+        return gain + log_share
+
+    def _propose_exchanges(self) -> None:
+        """Propose to exchange topics with seed words and topics without."""
+        free = self._free_topics()  # exchanges leave them as they are
+        for _ in range(min(N_EXCHANGES * len(free), MOST_EXCHANGES)):
+            self._exchange(free[moves.draw_number(len(free), self.streams[0])])
+
+    def _exchange(self, k: int) -> None:
+        """Propose to exchange topic k and one without seed words, or to release k's words."""
+        assert self.seeds is not None
+        n_others, stream = self.n_topics - self.n_seeded, self.streams[0]
+        j = self.n_seeded + moves.draw_number(n_others + 1, stream)
+        is_empty = self._words.totals[k] == self.seeds.weight * len(self._seed_words(k))
+        releases = j == self.n_topics
+        if releases and (is_empty or self.n_topics == self.most_topics):
+            return
+        weights = self.weights
+        if releases:
+            log_ratio = _log(self.rest) - _log(weights[k]) - self._log_gain_of_topic(k, k)
+            log_ratio += math.log((n_others + 1) / (n_others + 2))
+        else:
+            log_ratio = self._log_gain_of_topic(k, j) + _log(weights[j])
+            if is_empty:
+                log_ratio += math.log((n_others + 1) / n_others) - _log(weights[k] + self.rest)
+            else:
+                log_ratio -= self._log_gain_of_topic(k, k) + _log(weights[k])
+        if not moves.is_accepted(log_ratio, stream):
+            return
+        self._make_room()
+        weights = np.append(weights, 0.0)
+        if releases:
+            own = self.rest * moves.draw_share(self.top_concentration, stream)
+            self.rest -= own
+            weights[[k, j]] = own, weights[k]
+        else:
+            weights[[k, j]] = weights[[j, k]]
+            if is_empty:
+                self.rest, weights[j] = self.rest + float(weights[j]), 0.0
+        self.seeds.add_to(self._words, -1)
+        self._swap_topics(k, j)
+        self.seeds.add_to(self._words)
+        self._close_gaps(weights)
+
+
+# The representative sample of a chain whose number of topics varies.
+
+
+class BestSample:
+    """The kept sample with the highest log joint; topics are sorted by their number of words.
+
+    Topics with seed words or given words come first, in order. Means over samples would mix topics:
+    those of samples with different numbers of topics do not correspond.
+    """
+
+    def __init__(self) -> None:
+        self.log_joint = -math.inf
+        self.shown: dict[str, Any] = {}
+
+    def add(self, sampler: Any) -> None:
+        """Store the current state if its log joint is the highest so far."""
+        log_joint = sampler.log_joint()
+        if log_joint <= self.log_joint:
+            return
+        self.log_joint = log_joint
+        sizes = sampler.word_counts.sum(axis=1, dtype=np.float64)
+        sizes[: sampler.n_seeded] = np.inf
+        order = np.argsort(-sizes, kind="stable")
+        doc_topic, segment_topic = sampler.shares()
+        self.shown = {
+            "components": sampler.components()[order],
+            "doc_topic": doc_topic[:, order],
+            "segment_topic": segment_topic[:, order],
+            "weights": sampler.weights[order],
+            "doc_topic_prior": sampler.doc_topic_prior[order],
+            **sampler.shown(),
+        }
+
+    def means(self, *, in_place: bool) -> dict[str, Any]:
+        """Return the stored attributes; `in_place` avoids copies."""
+        return {
+            f"{name}_": value if in_place or isinstance(value, float) else value.copy()
+            for name, value in self.shown.items()
+        }

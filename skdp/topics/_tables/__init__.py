@@ -1,1 +1,1 @@
-"""Table models: samplers of STM, SequentialLDA and AdaptiveTopicModel."""
+"""Table models, whose segments, sections or parts of documents are Chinese restaurants."""

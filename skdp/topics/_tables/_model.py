@@ -1,4 +1,6 @@
-"""A sample of a table model without its corpus, and the fold-in of new documents."""
+"""Table models: arrays of their kernels, stored samples, and the fold-in of new documents."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,28 +8,204 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import stream_of_content
+from skdp._numeric._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
+from skdp.processes import StirlingRatios
+from skdp.topics._kernels._btigs import weigh_tables
+from skdp.topics._kernels._chain import Levels
+from skdp.topics._kernels._counts import Corpus, WordCounts
+from skdp.topics._kernels._left_to_right import ESTIMATES, Particles, Predictive, PrefixCorpus
+from skdp.topics._kernels._sweeps import ConcentrationGroups, sweeps_of
+from skdp.topics._kernels._tables import UNBOUNDED, Assignments, Prior, Ratios, TableScratch
 from skdp.topics._shared._arrays import fixed_words, flat
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
-from skdp.topics._shared._kernels import WordCounts
-from skdp.topics._tables._arrays import (
-    add_seats,
-    empty_assignments,
-    empty_levels,
-    empty_particles,
-    empty_predictive,
-    empty_scratch,
-    empty_seen,
-    enter_words,
-    make_groups,
-    sampler_weights,
-    stirling_ratios,
-    writable,
-)
-from skdp.topics._tables._kernels import Prior, Ratios
-from skdp.topics._tables._kernels_left_to_right import ESTIMATES
-from skdp.topics._tables._kernels_sweeps import sweeps_of
+
+# Arrays of the kernels: state, scratch, tables of ratios.
+
+
+CHAIN_ROWS = 1000
+"""Number of customers up to which the Stirling table of a chain extends."""
+
+
+def empty_assignments(corpus: Corpus, n_topics: int, *, seats: bool, chained: bool) -> Assignments:
+    """Return the state in which no word has a topic; `seats`: with individual tables (SSA)."""
+    n_tokens, n_segments = len(corpus.tokens), len(corpus.segment_ptr) - 1
+    n_chained = n_segments if chained else 0
+    n_seats = n_tokens if seats else 0
+    links = np.arange(1, n_seats + 1, dtype=np.int32)
+    links[-1:] = -1
+    return Assignments(
+        topics=np.full(n_tokens, -1, dtype=np.int32),
+        tables=np.zeros((n_segments, n_topics), dtype=np.int32),
+        segment_tables=np.zeros(n_segments, dtype=np.int64),
+        to_previous=np.zeros((n_chained, n_topics), dtype=np.int32),
+        segment_to_previous=np.zeros(n_chained, dtype=np.int64),
+        document_tables=np.zeros((len(corpus.doc_ptr) - 1, n_topics), dtype=np.int32),
+        seat_heads=np.full((n_segments if seats else 0, n_topics), -1, dtype=np.int32),
+        seat_links=links,
+        seat_sizes=np.zeros(n_seats, dtype=np.int32),
+        seat_kinds=np.zeros(n_seats, dtype=np.int8),
+        seat_free=np.array([0 if n_seats else -1, n_seats], dtype=np.int64),
+    )
+
+
+def add_seats(assignments: Assignments, n_seats: int) -> Assignments:
+    """Return the state with new, larger arrays of seats: at least double, with `n_seats` free."""
+    n_old = len(assignments.seat_links)
+    n_added = max(n_old, n_seats)
+    links = np.arange(1, n_old + n_added + 1, dtype=np.int32)
+    links[:n_old] = assignments.seat_links
+    links[-1] = assignments.seat_free[0]
+    added = np.zeros(n_added, dtype=np.int32)
+    return assignments._replace(
+        seat_links=links,
+        seat_sizes=np.concatenate([assignments.seat_sizes, added]),
+        seat_kinds=np.concatenate([assignments.seat_kinds, added.astype(np.int8)]),
+        seat_free=np.array([n_old, assignments.seat_free[1] + n_added]),
+    )
+
+
+def empty_scratch(n_topics: int) -> TableScratch:
+    """Return scratch vectors for the kernels."""
+    width = padded(n_topics)
+    integers = [aligned_zeros(n_topics, dtype=np.int64) for _ in range(3)]
+    base, opening, sharing = (aligned_zeros(width) for _ in range(3))
+    reciprocal, factor = (aligned_zeros(width, dtype=np.float32) for _ in range(2))
+    sums = aligned_zeros((1, LANES + width), dtype=np.float32)
+    return TableScratch(
+        integers[0], base, reciprocal, opening, sharing, factor, sums, integers[1], integers[2],
+        np.array([UNBOUNDED]),
+    )  # fmt: skip
+
+
+def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
+    """Return arrays for the segments of the longest part of a document."""
+    in_part = np.arange(len(corpus.part_begin)) - corpus.part_begin
+    n_levels = int(in_part.max(initial=-1)) + 1 if chained else 0
+    shape = (n_levels, padded(n_topics))
+
+    def of_levels() -> NDArray[np.float64]:
+        return aligned_zeros(n_levels)
+
+    def of_topics() -> NDArray[np.float32]:
+        return aligned_zeros(shape, dtype=np.float32)
+
+    return Levels(
+        customers=aligned_zeros(shape, dtype=np.int32),
+        level_customers=aligned_zeros(n_levels, dtype=np.int64),
+        via_document=of_levels(),
+        via_previous=of_levels(),
+        inverse=of_levels(),
+        share=of_topics(),
+        opening=of_topics(),
+        fixed_part=of_topics(),
+        mu_part=of_topics(),
+        base=aligned_zeros(padded(n_topics), dtype=np.float32),
+        total=aligned_zeros(1),
+    )
+
+
+def enter_words(words: WordCounts, gamma: float, scratch: Any) -> None:
+    """Set `reciprocal` at the start of a sweep, because the totals or gamma may have changed."""
+    shift = gamma * words.counts.shape[0]
+    scratch.reciprocal[:] = 1.0 if words.fixed else 1.0 / (shift + words.totals)
+
+
+def make_groups(
+    corpus: SegmentedCorpus, prior: tuple[float, float] | None, each_segment: bool
+) -> ConcentrationGroups:
+    """Return the segments of each document, or single segments; no groups if `prior` is None."""
+    n_segments = len(corpus.segment_ptr) - 1
+    group_ptr = np.arange(n_segments + 1) if each_segment else corpus.doc_ptr
+    if prior is None:
+        group_ptr = np.zeros(1, dtype=np.int64)
+    customers, tables = (np.zeros(n_segments, dtype=np.int64) for _ in range(2))
+    return ConcentrationGroups(
+        as_readonly(group_ptr), np.array(prior or (0.0, 0.0)), customers, tables
+    )
+
+
+def empty_particles(
+    n_particles: int, corpus: SegmentedCorpus, prior: Prior, n_groups: int, *, chained: bool
+) -> Particles:
+    """Return particle states without words for a corpus of one document."""
+    n_levels, n_topics = len(corpus.segment_ptr) - 1, len(prior.alpha)
+    n_chained = n_levels if chained else 0
+    return Particles(
+        topics=np.full((n_particles, len(corpus.tokens)), -1, dtype=np.int32),
+        tables=np.zeros((n_particles, n_levels, n_topics), dtype=np.int32),
+        segment_tables=np.zeros((n_particles, n_levels), dtype=np.int64),
+        to_previous=np.zeros((n_particles, n_chained, n_topics), dtype=np.int32),
+        segment_to_previous=np.zeros((n_particles, n_chained), dtype=np.int64),
+        document_tables=np.zeros((n_particles, 1, n_topics), dtype=np.int32),
+        drawn=np.ones((n_particles, n_groups)),
+        concentration=np.tile(prior.concentration, (n_particles, 1)),
+        log_weights=np.zeros(n_particles),
+        ancestors=np.zeros(n_particles, dtype=np.int64),
+    )
+
+
+def empty_predictive(n_levels: int, n_topics: int) -> Predictive:
+    """Return arrays that predict the words of a document with `n_levels` segments."""
+    return Predictive(
+        customers=np.zeros((n_levels, n_topics), dtype=np.int32),
+        level_customers=np.zeros(n_levels, dtype=np.int64),
+        via_document=np.zeros(n_levels),
+        via_previous=np.zeros(n_levels),
+        fixed_part=np.zeros((n_levels, n_topics)),
+        mu_part=np.zeros(n_levels),
+        base=np.zeros(n_topics),
+        share=np.zeros(n_topics),
+        sums=np.zeros(n_topics),
+    )
+
+
+def empty_seen(corpus: SegmentedCorpus) -> PrefixCorpus:
+    """Return the empty prefix of a corpus of one document."""
+    n_levels = len(corpus.segment_ptr) - 1
+    segment_ptr = np.zeros(n_levels + 1, dtype=np.int64)
+    document_ptr, here_ptr = np.array([0, n_levels]), np.zeros(2, dtype=np.int64)
+    tokens, _, _, part_begin = flat(corpus)
+    fixed_ptr = as_readonly(segment_ptr)
+    return PrefixCorpus(
+        Corpus(tokens, fixed_ptr, as_readonly(document_ptr), part_begin),
+        Corpus(tokens, fixed_ptr, as_readonly(here_ptr), part_begin),
+        segment_ptr,
+        document_ptr,
+        here_ptr,
+    )
+
+
+def stirling_ratios(corpus: SegmentedCorpus, discount: float, *, chained: bool) -> Ratios:
+    """Return the Stirling ratios U and V for segments, which depend only on the discount."""
+    if chained:  # customers: at worst all words of a document; patches cover unusual counts
+        in_document = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
+        table = StirlingRatios.for_counts(in_document + 1, discount, max_rows=CHAIN_ROWS)
+    else:
+        longest = int(np.diff(corpus.segment_ptr).max(initial=0))
+        table = StirlingRatios.for_counts(longest + 1, discount)
+    return Ratios(table.values, table.row_ptr)
+
+
+def sampler_weights(stirling: Ratios, sampler: str) -> Ratios:
+    """Return the table in which a sampler looks up its weights."""
+    if sampler != "btigs":
+        return stirling
+    weights = np.empty_like(stirling.values)
+    weigh_tables(stirling.values, stirling.row_ptr, weights)
+    return Ratios(weights, stirling.row_ptr)
+
+
+def writable(ratios: Ratios) -> Ratios:
+    """Return ratios whose patches are writable: other processes may receive read-only arrays."""
+    if ratios.values.flags.writeable:
+        return ratios
+    return Ratios(np.array(ratios.values), np.array(ratios.row_ptr))
+
+
+# Stored samples, the fold-in of new documents, and likelihoods.
 
 
 @dataclass(frozen=True)
@@ -40,12 +218,12 @@ class TableModel:
     concentration: float
     parents: tuple[float, float]  # lambda_S and lambda_T: of the document, of the previous segment
 
-    def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> "TableFoldIn":
+    def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> TableFoldIn:
         """Return the fold-in of documents of the corpus, with its tables precomputed."""
         weights = self._weights(corpus, settings.options["sampler"])
         return TableFoldIn(self, settings, fixed_words(self.components), weights)
 
-    def prepare_likelihood(self, corpus: SegmentedCorpus, settings: FoldIn) -> "TableLikelihood":
+    def prepare_likelihood(self, corpus: SegmentedCorpus, settings: FoldIn) -> TableLikelihood:
         """Return the likelihood estimator for documents of the corpus, with precomputed tables."""
         weights = self._weights(corpus, "btigs")  # the fastest, whatever the sampler of the fit
         return TableLikelihood(self, settings, fixed_words(self.components), weights)

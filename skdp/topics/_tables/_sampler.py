@@ -1,7 +1,9 @@
-"""Chain of a table model: segmented, sequential or adaptive."""
+"""Chains of a table model (segmented, sequential or adaptive), also over partitions."""
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -9,36 +11,10 @@ from numpy.typing import NDArray
 
 from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
-from skdp.processes._concentration import add_evidence, draw_given_evidence
-from skdp.processes._discount import draw_bounded_beta
-from skdp.topics._lda._kernels_labels import move_into_sets
-from skdp.topics._lda._model import tokens_of_nodes
-from skdp.topics._shared._allowed import AllowedTopics, LabeledCorpus
-from skdp.topics._shared._kernels import WordCounts
-from skdp.topics._shared._priors import (
-    Frequencies,
-    count_frequencies,
-    tells_apart,
-    update_by_frequencies,
-)
-from skdp.topics._shared._sampler import TopicSampler, join
-from skdp.topics._tables._arrays import (
-    add_seats,
-    empty_assignments,
-    empty_levels,
-    empty_scratch,
-    sampler_weights,
-    stirling_ratios,
-)
-from skdp.topics._tables._kernels import (
-    UNBOUNDED,
-    Assignments,
-    Prior,
-    add_corpus_estimates,
-    count_customers,
-    log_prior_of_tables,
-)
-from skdp.topics._tables._kernels_sweeps import (
+from skdp.processes._concentration import add_evidence, draw_bounded_beta, draw_given_evidence
+from skdp.topics._kernels._counts import Corpus, WordCounts
+from skdp.topics._kernels._lda import move_into_sets
+from skdp.topics._kernels._sweeps import (
     LARGEST_CONCENTRATION,
     SMALLEST_CONCENTRATION,
     Sweeps,
@@ -46,9 +22,184 @@ from skdp.topics._tables._kernels_sweeps import (
     gather_discount_evidence,
     sweeps_of,
 )
-from skdp.topics._tables._model import TableModel
-from skdp.topics._tables._shard import TableSweep
-from skdp.topics._tables._state import TableState
+from skdp.topics._kernels._tables import (
+    UNBOUNDED,
+    Assignments,
+    Prior,
+    Ratios,
+    add_corpus_estimates,
+    count_customers,
+    log_prior_of_tables,
+)
+from skdp.topics._lda._sampler import LDAState, tokens_of_nodes
+from skdp.topics._shared._arrays import (
+    AllowedTopics,
+    Frequencies,
+    LabeledCorpus,
+    count_frequencies,
+    tells_apart,
+    update_by_frequencies,
+)
+from skdp.topics._shared._distributed import DistributedCorpus, DistributedSampler
+from skdp.topics._shared._partition import ShardSweep
+from skdp.topics._shared._sampler import TopicSampler, join
+from skdp.topics._tables._model import (
+    TableModel,
+    add_seats,
+    empty_assignments,
+    empty_levels,
+    empty_scratch,
+    enter_words,
+    sampler_weights,
+    stirling_ratios,
+    writable,
+)
+
+
+class TableState(LDAState):
+    """The state of a table model's chain; its joint is in the multiplicity form."""
+
+    @property
+    def tables_to_document(self) -> NDArray[np.int32]:
+        """Tables by segment and topic whose dish was ordered from the document's node, (J, K)."""
+        return as_readonly(self._sampler.assignments.tables)
+
+    @property
+    def tables_to_previous(self) -> NDArray[np.int32]:
+        """Tables whose dish was ordered from the previous segment, (J, K); STM: all zero."""
+        to_document = self._sampler.assignments.tables
+        to_previous = self._sampler.assignments.to_previous
+        if to_previous.shape != to_document.shape:
+            return np.broadcast_to(np.int32(0), to_document.shape)
+        return as_readonly(to_previous)
+
+    @property
+    def concentration(self) -> Any:
+        """Concentration b: a float, or an array with one for each document or segment."""
+        concentration = self._sampler.concentration
+        if self._sampler.hyper.concentration_scope == "corpus":
+            return float(concentration[0])
+        return as_readonly(concentration)
+
+    @property
+    def discount(self) -> float:
+        """Discount a."""
+        return float(self._sampler.discount)
+
+    @property
+    def mixing_prior(self) -> tuple[float, float]:
+        """Prior (lambda_S, lambda_T) of the weights of a segment's parents; 0 excludes a parent."""
+        return self._sampler.parents
+
+
+class OpenTableState(TableState):
+    """The state of a table model's chain whose number of topics is inferred."""
+
+    @property
+    def tables_to_document(self) -> NDArray[np.int32]:
+        """Tables by segment and topic whose dish was ordered from the document's node, (J, K)."""
+        return super().tables_to_document[:, : self._sampler.n_topics]
+
+    @property
+    def tables_to_previous(self) -> NDArray[np.int32]:
+        """Tables whose dish was ordered from the previous segment, (J, K); STM: all zero."""
+        return super().tables_to_previous[:, : self._sampler.n_topics]
+
+    @property
+    def top_weights(self) -> NDArray[np.float64]:
+        """Weights beta of the topics that have words, (K,); all others have the rest."""
+        return as_readonly(self._sampler.weights)
+
+    @property
+    def document_concentration(self) -> float:
+        """Concentration alpha of documents."""
+        return float(self._sampler.document_concentration)
+
+    @property
+    def top_concentration(self) -> float:
+        """Concentration gamma of the topics' weights."""
+        return float(self._sampler.top_concentration)
+
+
+class TableSweep(ShardSweep):
+    """A sweep of one shard of a table model."""
+
+    _scratch = "scratch", "levels"
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        state: Assignments,
+        sampler: str,
+        prior: Prior,
+        weights: Ratios,
+        left_out: NDArray[np.intp],  # topics; documents with a table of one are skipped
+        may_open: int,  # number of topics without words that words may take
+        scratch: Any,
+        levels: Any,
+        allowed: AllowedTopics | None,
+    ):
+        super().__init__(corpus, state)
+        self.sampler = sampler
+        self.prior = prior
+        self.weights = weights
+        self.left_out = left_out
+        self.may_open = may_open
+        self.scratch = scratch
+        self.levels = levels
+        self.allowed = allowed
+
+    @property
+    def _chained(self) -> bool:
+        return self.prior.to_previous > 0.0
+
+    def _make_scratch(self) -> None:
+        n_columns = self.state.tables.shape[1]
+        self.scratch = empty_scratch(n_columns)
+        self.levels = empty_levels(self.corpus, n_columns, chained=self._chained)
+
+    def sweep(self, words: WordCounts, stream: NDArray[np.uint64]) -> Assignments:
+        """Draw topics and tables of all words once; change `words` and return the state."""
+        enter_words(words, self.prior.gamma, self.scratch)
+        self.scratch.reciprocal[self.left_out] = 0.0
+        self.scratch.may_open[0] = self.may_open
+        kernels = sweeps_of(self.sampler, chained=self._chained)
+        state, weights = self.state, writable(self.weights)
+        for first, last in self._runs():
+            if self.allowed is not None:
+                enter_words(words, self.prior.gamma, self.scratch)
+                own = self.allowed.sets[self.allowed.set_of[first]]
+                self.scratch.reciprocal[np.flatnonzero(~own)] = 0.0
+                self.scratch.reciprocal[self.left_out] = 0.0
+            run = self.corpus._replace(doc_ptr=self.corpus.doc_ptr[: last + 1])
+            place = np.array([first, self.corpus.doc_ptr[first]])
+            while n_seats := kernels.sweep_corpus(
+                run, state, words, self.prior, weights, self.scratch, self.levels, place, stream
+            ):
+                state = add_seats(state, n_seats)
+        return state
+
+    def _runs(self) -> list[tuple[int, int]]:
+        """Return ranges of documents that may use the same topics, without left-out documents."""
+        served = self.state.document_tables
+        light = self.left_out[self.left_out < served.shape[1]]
+        left_out = served[:, light].any(axis=1)
+        ends = np.flatnonzero(np.concatenate([[True], left_out, [True]]))
+        runs = [(first, end - 1) for first, end in pairwise(ends.tolist()) if first < end - 1]
+        if self.allowed is None:
+            return runs
+        changes = np.flatnonzero(np.diff(self.allowed.set_of)) + 1
+        return [
+            run
+            for first, last in runs
+            for run in pairwise(
+                [first, *changes[(first < changes) & (changes < last)].tolist(), last]
+            )
+        ]
+
+
+# The chain over one corpus.
+
 
 START_CONCENTRATION = 10.0
 START_DISCOUNT = 0.2
@@ -479,13 +630,13 @@ class TableSampler(TopicSampler):
         learns_discount = hyper.discount == "auto"
         return (
             self._discount_evidence() if learns_discount else [],
-            # Evidence that depends on earlier draws is left to `late_statistics`.
-            *([[]] if learns_discount else self.late_statistics(is_first=is_first)),
+            # Evidence that depends on earlier draws is left to `statistics_given_discount`.
+            *([[]] if learns_discount else self.statistics_given_discount(is_first=is_first)),
             self._document_frequencies() if isinstance(hyper.doc_topic_prior, str) else 0,
             self._parent_frequencies() if isinstance(hyper.parents, str) else 0,
         )
 
-    def late_statistics(self, *, is_first: bool) -> tuple[Any, ...]:
+    def statistics_given_discount(self, *, is_first: bool) -> tuple[Any, ...]:
         """Return the evidence for the draw of the concentration, given the discount."""
         if self.hyper.concentration != "auto":
             return ([],)
@@ -519,3 +670,94 @@ def _group_ptr(corpus: SegmentedCorpus, scope: str) -> NDArray[np.int64]:
 
 def _n_groups(corpus: SegmentedCorpus, scope: str) -> int:
     return len(_group_ptr(corpus, scope)) - 1
+
+
+# The chain over a corpus in partitions.
+
+
+def make_shard(
+    corpus: SegmentedCorpus,
+    init_streams: list[NDArray[np.uint64]],
+    streams: list[NDArray[np.uint64]],
+    settings: tuple[int, str, HyperParameters, Any],
+) -> TableSampler:
+    """Return the sampler of a partition."""
+    n_topics, sampler, hyper, init = settings
+    return TableSampler(corpus, n_topics, sampler, hyper, init, init_streams, streams, 1)
+
+
+class DistributedTableSampler(DistributedSampler, TableSampler):
+    """Markov chain of a table model over a corpus in partitions."""
+
+    def __init__(
+        self,
+        data: DistributedCorpus,
+        c: int,  # index of the chain
+        n_topics: int,
+        sampler: str,
+        hyper: HyperParameters,
+        init: Any,  # as in `TableSampler`, but no topics of words
+        init_streams: list[NDArray[np.uint64]],
+        streams: list[NDArray[np.uint64]],
+    ):
+        self._start_parameters(n_topics, sampler, hyper)
+        TopicSampler.__init__(
+            self, n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, 1
+        )
+        self.topics_trade_places = not (data.is_labeled or tells_apart(hyper.doc_topic_prior))
+        settings = n_topics, sampler, hyper, init
+        self._begin_partitions(data, c, partial(make_shard, settings=settings), init_streams)
+
+    def _make_ratios(self) -> None:
+        """Do nothing: partitions make their own ratios."""
+
+    def _discount_evidence(self) -> list[tuple[float, float]]:
+        return self._found[0]
+
+    def _concentration_evidence(self, *, has_prior: bool) -> list[tuple[float, float]]:
+        late = self._found[1] if self.hyper.discount != "auto" else self._find_late_statistics()[0]
+        evidence: list[tuple[float, float]] = late
+        return evidence
+
+    def _document_frequencies(self) -> Frequencies:
+        return self._found[2]
+
+    def _parent_frequencies(self) -> Frequencies:
+        return self._found[3]
+
+    def _n_tables(self) -> int:
+        return sum(found[1] for found in self._reported())
+
+    def _gather_concentrations(self) -> None:
+        """Gather the concentrations of documents or segments from the partitions."""
+        if self.hyper.concentration_scope != "corpus":
+            self.concentration = np.concatenate([found[2] for found in self._reported()])
+
+    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+        """Return zeros for the quantities that are averaged here over the kept sweeps."""
+        self._gather_concentrations()
+        is_common = self.hyper.concentration_scope == "corpus"
+        sums = {
+            "doc_topic_prior": np.zeros(self.n_topics),
+            "topic_word_prior": np.zeros(()),
+            "discount": np.zeros(()),
+            "concentration": np.zeros(() if is_common else len(self.concentration)),
+        }
+        if min(self.parents) > 0.0:
+            sums["mixing_prior"] = np.zeros(2)
+        return sums
+
+    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the current values to the sums that are kept here."""
+        self._gather_concentrations()
+        self._add_parameters_to(sums)
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars that the trace records."""
+        self._gather_concentrations()
+        return super().scalars()
+
+    def model(self) -> TableModel:
+        """Return the current sample as a model."""
+        self._gather_concentrations()
+        return super().model()

@@ -19,7 +19,7 @@ from exact.oracles.batch_means import N_SWEEPS, assert_means, check_chain
 
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.context import HDPBackoffClassifier
-from skdp.context._backoff._state import BackoffSampler
+from skdp.context._backoff._pool import BackoffSampler
 from skdp.data import TokenSequences
 from skdp.language import HierarchicalPitmanYorLM
 from skdp.processes._franchise import FranchisePriors
@@ -262,7 +262,7 @@ def test_one_column_is_a_bigram_model(discount, monkeypatch):
 
     Probabilities are summed from the other end, so their last digits differ.
     """
-    monkeypatch.setattr("skdp.processes._franchise_sampler.find_start", lambda *_: (None, None))
+    monkeypatch.setattr("skdp.processes._franchise.find_start", lambda *_: (None, None))
     rng = np.random.default_rng(0)
     n_words = 9
     sentences = [rng.integers(0, n_words, n).tolist() for n in rng.integers(1, 9, 60)]

@@ -13,10 +13,14 @@ from exact.language.franchise import stirling
 from scipy.optimize import minimize
 
 from skdp.context import HDPBackoffClassifier
-from skdp.context._backoff._leave_one_out import leave_one_out_terms
-from skdp.context._backoff._pool import replace_unknown
-from skdp.context._backoff._pooling import PoolObjective, fit_pool_weights, log_pool
-from skdp.context._backoff._screening import Events, Screening
+from skdp.context._backoff._pool import leave_one_out_terms, replace_unknown
+from skdp.context._backoff._screening import (
+    Events,
+    PoolObjective,
+    Screening,
+    fit_pool_weights,
+    log_pool,
+)
 
 CLASSES = [0, 1, 2]
 EVENTS = [("ap", 0), ("ap", 0), ("ap", 0), ("aq", 0), ("ap", 1), ("bp", 0), ("bq", 1)]

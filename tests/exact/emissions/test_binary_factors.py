@@ -26,13 +26,12 @@ from scipy import special, stats
 from unit.emissions.helpers import stream
 
 from skdp._numeric._numba import njit
-from skdp.emissions import _kernels_links as linking
-from skdp.emissions._binary_factors import _kernels as kernels
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
-from skdp.emissions._binary_factors._model import BinaryFactorModel
-from skdp.emissions._binary_factors._part import make_links
-from skdp.emissions._protocol import Coupling
-from skdp.sequence._similarities._laplacian import LaplacianSimilarity
+from skdp.emissions._binary_factors._part import BinaryFactorModel, make_links
+from skdp.emissions._common._protocol import Coupling
+from skdp.emissions._kernels import _binary_factors as kernels
+from skdp.emissions._kernels import _links as linking
+from skdp.sequence._similarities._protocol import LaplacianSimilarity
 
 NAN = np.nan
 N_DRAWS = 20_000

@@ -18,8 +18,9 @@ from unit.emissions.helpers import stream
 
 from skdp._numeric._numba import njit
 from skdp.emissions import RegressionEmission
-from skdp.emissions._regression import _kernels_logistic, _kernels_poisson
-from skdp.emissions._regression._poisson import Counts
+from skdp.emissions._kernels import _logistic as _kernels_logistic
+from skdp.emissions._kernels import _poisson as _kernels_poisson
+from skdp.emissions._regression._samplers import Counts
 
 NAN = math.nan
 PRECISION = np.array([[0.5, 0.1], [0.1, 0.3]])  # of the coefficient of the input and the intercept

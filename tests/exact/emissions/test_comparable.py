@@ -16,8 +16,8 @@ from skdp.emissions import (
     PoissonEmission,
     StudentTEmission,
 )
-from skdp.emissions._discrete import _kernels_counts as kernels
-from skdp.emissions._protocol import CollapsedEmission, ComparableEmission
+from skdp.emissions._common._protocol import CollapsedEmission, ComparableEmission
+from skdp.emissions._kernels import _discrete as kernels
 
 N_STEPS, N_STATES = 25, 4
 RNG = np.random.default_rng(3)

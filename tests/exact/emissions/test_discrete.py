@@ -25,8 +25,7 @@ from skdp.emissions import (
     PoissonEmission,
 )
 from skdp.emissions._discrete._bernoulli import BernoulliModel
-from skdp.emissions._discrete._event_marginals import Totals
-from skdp.emissions._discrete._multinomial import MultinomialModel
+from skdp.emissions._discrete._multinomial import MultinomialModel, Totals
 from skdp.emissions._discrete._poisson import PoissonModel
 
 NAN = np.nan

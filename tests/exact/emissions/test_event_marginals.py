@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import special, stats
 
-from skdp.emissions._discrete._event_marginals import EventMarginals, Totals, log_rising
+from skdp.emissions._discrete._multinomial import EventMarginals, Totals, log_rising
 
 
 @pytest.mark.parametrize("shape", [1e-8, 4.0, 1e3, 1e15])
@@ -77,7 +77,7 @@ def test_millions_of_events(case):
 @pytest.mark.parametrize("concentration", [None, 1e-3, 3.0, 1e4])
 def test_integrals_by_sums(concentration, monkeypatch):
     """Every number of some thousands, added up one by one; shapes with modes at ends and within."""
-    monkeypatch.setattr("skdp.emissions._discrete._event_marginals._MANY", 5_000)
+    monkeypatch.setattr("skdp.emissions._discrete._multinomial._MANY", 5_000)
     probs = np.array([0.3, 0.5, 1e-3, 0.999, 1e-6])
     totals = Totals(np.array([40.0, 6_000.0, 20_000.0]), np.array([0.1, 0.3, 0.6]))
     concentrations = None if concentration is None else np.full(5, concentration)

@@ -17,8 +17,8 @@ from scipy import stats
 from unit.emissions.helpers import stream
 
 from skdp.emissions import GaussianEmission
-from skdp.emissions._gaussian._kernels_student import fast_log_1p, find_peak
 from skdp.emissions._gaussian._model import GaussianModel
+from skdp.emissions._kernels._gaussian import fast_log_1p, find_peak
 
 NAN = np.nan
 N_STATES, N_DRAWS = 3, 20_000  # the last state has no data

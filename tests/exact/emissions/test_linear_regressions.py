@@ -16,7 +16,7 @@ from scipy import stats
 from unit.emissions.helpers import stream
 
 from skdp.emissions import AutoregressiveEmission, RegressionEmission
-from skdp.emissions._protocol import values_for
+from skdp.emissions._common._protocol import values_for
 
 N_STATES = 3  # the last one is empty
 PTR = np.array([0, 9, 15, 26])  # not a multiple of four steps

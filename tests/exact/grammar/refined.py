@@ -7,9 +7,11 @@ import numpy as np
 from exact.oracles import refinement as oracle
 
 from skdp.grammar import HDPPCFGRefiner, ParseTree
-from skdp.grammar._refinement._ascent import count_coarse
-from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
-from skdp.grammar._refinement._messages import RefinedTables
+from skdp.grammar._refinement._ascent import (
+    MaximumLikelihoodRefinement,
+    RefinedTables,
+    count_coarse,
+)
 from skdp.grammar._refinement._parser import RefinedParser
 from skdp.grammar._refinement._treebank import flatten
 

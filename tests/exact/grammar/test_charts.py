@@ -17,8 +17,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
 from skdp.data import TokenSequences
-from skdp.grammar._chart import _lanes, _long
-from skdp.grammar._chart._batches import SentenceBatches
+from skdp.grammar._chart import _paths as _lanes
+from skdp.grammar._chart import _paths as _long
 from skdp.grammar._chart._engine import (
     expected_counts,
     expected_symbols,
@@ -26,8 +26,8 @@ from skdp.grammar._chart._engine import (
     sample_trees,
     viterbi,
 )
-from skdp.grammar._chart._weights import RuleWeights
-from skdp.grammar._induction._brackets import add_brackets
+from skdp.grammar._chart._paths import RuleWeights, SentenceBatches
+from skdp.grammar._induction._layout import add_brackets
 
 INF = np.inf
 N_WORDS = 4

@@ -26,14 +26,12 @@ from scipy.stats import chi2
 
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG, ParseTree
-from skdp.grammar._chart._batches import SentenceBatches
+from skdp.grammar._chart._ascents import MIN_WEIGHT, TopPrior, gradient, log_joint
+from skdp.grammar._chart._paths import SentenceBatches
 from skdp.grammar._induction._ascent import start_weights
-from skdp.grammar._induction._counts import count_expected
-from skdp.grammar._induction._layout import GrammarLayout
-from skdp.grammar._induction._maximum_likelihood import MaximumLikelihoodGrammar
-from skdp.grammar._induction._trees import count_best_trees
-from skdp.grammar._induction._variational import VariationalGrammar
-from skdp.grammar._top_weights import MIN_WEIGHT, TopPrior, gradient, log_joint
+from skdp.grammar._induction._layout import GrammarLayout, count_expected
+from skdp.grammar._induction._partitions import count_best_trees
+from skdp.grammar._induction._variational import MaximumLikelihoodGrammar, VariationalGrammar
 
 every_case = pytest.mark.parametrize("case", CASES)
 

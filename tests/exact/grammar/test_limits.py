@@ -20,11 +20,10 @@ from exact.oracles.nested_processes import (
 )
 
 from skdp.grammar import HDPPCFG, ParseTree
-from skdp.grammar._induction._counts import RuleCounts
 from skdp.grammar._induction._gibbs import GrammarSampler
-from skdp.grammar._refinement._messages import RefinedTables
+from skdp.grammar._induction._layout import RuleCounts
+from skdp.grammar._refinement._ascent import RefinedTables, RefinementPriors, VariationalRefinement
 from skdp.grammar._refinement._treebank import flatten
-from skdp.grammar._refinement._variational import RefinementPriors, VariationalRefinement
 
 WORDS = [0, 1, 0, 2]
 OUTER, INNER = [0.7, 0.3], [0.4, 0.6]

@@ -24,8 +24,8 @@ from exact.oracles import refinement as oracle
 from numpy.testing import assert_allclose
 
 from skdp.grammar import ParseTree
-from skdp.grammar._refinement._messages import RefinedTables
-from skdp.grammar._refinement._parses import rank_trees
+from skdp.grammar._refinement._ascent import RefinedTables
+from skdp.grammar._refinement._parser import rank_trees
 
 
 def scores_of(trees, decoding):

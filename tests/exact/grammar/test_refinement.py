@@ -31,11 +31,17 @@ from numpy.testing import assert_allclose
 from scipy.special import psi
 
 from skdp.grammar import ParseTree, inside_outside
-from skdp.grammar._refinement import _kernels_coarse as coarse
-from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
-from skdp.grammar._refinement._messages import RefinedTables, count_nodes, expect, expect_best
+from skdp.grammar._kernels import _forest as coarse
+from skdp.grammar._refinement._ascent import (
+    MaximumLikelihoodRefinement,
+    RefinedTables,
+    RefinementPriors,
+    VariationalRefinement,
+    count_nodes,
+    expect,
+    expect_best,
+)
 from skdp.grammar._refinement._treebank import flatten
-from skdp.grammar._refinement._variational import RefinementPriors, VariationalRefinement
 
 
 @pytest.mark.parametrize("n_components", [1, 2, 3])

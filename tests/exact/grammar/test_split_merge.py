@@ -22,10 +22,15 @@ from exact.oracles import split_merge as oracle
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skdp.grammar._refinement import _split_merge
-from skdp.grammar._refinement._lexicon import TreebankLexicon
-from skdp.grammar._refinement._maximum_likelihood import MaximumLikelihoodRefinement
-from skdp.grammar._refinement._messages import RefinedTables, count_nodes, expect
-from skdp.grammar._refinement._regrouping import (
+from skdp.grammar._refinement._ascent import (
+    MaximumLikelihoodRefinement,
+    RefinedTables,
+    count_nodes,
+    expect,
+)
+from skdp.grammar._refinement._split_merge import (
+    SplitMergeSchedule,
+    SubsymbolSplitMerge,
     choose_merges,
     find_losses,
     merge_pairs,
@@ -33,7 +38,7 @@ from skdp.grammar._refinement._regrouping import (
     smooth,
     split_in_two,
 )
-from skdp.grammar._refinement._split_merge import SplitMergeSchedule, SubsymbolSplitMerge
+from skdp.grammar._refinement._treebank import TreebankLexicon
 
 ONE_S = [
     ("S", ("A", "a"), ("B", ("A", "b"), ("A", "a"))),

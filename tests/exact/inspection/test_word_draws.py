@@ -11,7 +11,7 @@ from exact.language.franchise import events_of
 from exact.language.story import Franchise, fixed_base, seatings
 from scipy import stats
 
-from skdp.inspection._word_draws import WordLaw
+from skdp.inspection._lexicon import WordLaw
 from skdp.processes import expected_table_count
 
 

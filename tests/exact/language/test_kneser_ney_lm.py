@@ -97,7 +97,7 @@ def test_a_file_is_replaced_when_it_is_complete(fails, tmp_path, monkeypatch):
     if fails == "names":
         names = [*names[1:], "w\ud800"]
     else:
-        monkeypatch.setattr("skdp.language._ngram._arpa._ngrams", lambda *args: 1 / 0)
+        monkeypatch.setattr("skdp.language._ngram._trie._ngrams", lambda *args: 1 / 0)
     with pytest.raises((ValueError, ZeroDivisionError)):
         lm.to_arpa(path, names)
     assert [each.read_text() for each in tmp_path.iterdir()] == [text]

@@ -17,16 +17,23 @@ from exact.language.test_nested import ORDERS
 
 from skdp._numeric._numba import njit_loop
 from skdp._numeric._random import make_stream
-from skdp.language._collocations._kernels_filter import (
+from skdp.language._kernels._collocations import (
     draw_collocations,
     filter_collocations,
     log_string,
+    write_ends,
 )
-from skdp.language._collocations._kernels_sweeps import write_ends
-from skdp.language._collocations._model import lay_out_new, read_new
-from skdp.language._nested._input import read_new_input
-from skdp.language._nested._kernels_filter import draw_words, filter_forward, log_total, weigh_words
-from skdp.language._nested._kernels_triples import draw_triples, filter_triples, log_total_triples
+from skdp.language._kernels._filter import (
+    draw_triples,
+    draw_words,
+    filter_forward,
+    filter_triples,
+    log_total,
+    log_total_triples,
+    weigh_words,
+)
+from skdp.language._nested._collocation_model import lay_out_new, read_new
+from skdp.language._nested._layout import read_new_input
 from skdp.language._nested._model import lay_out_strings, read_strings
 
 STRINGS = ["abcab", "cab", "ab", "abab", "aa"] * 3

@@ -7,14 +7,12 @@ from exact.oracles.batch_means import check_chain
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.emissions import IndependentEmissions
-from skdp.emissions._cells._table import TableEmissionSampler
-from skdp.mixture import _kernels_large_moves as large_moves
-from skdp.mixture._blocked_sampler import BlockedSampler
-from skdp.mixture._hdp._sampler import HDPMixtureSampler
-from skdp.mixture._hyper import PartitionPrior
-from skdp.mixture._labels import check_labels
-from skdp.mixture._sampler import MixtureSampler
-from skdp.processes._top_level import TopPriors
+from skdp.emissions._table import TableEmissionSampler
+from skdp.mixture._kernels import _moves as large_moves
+from skdp.mixture._rows._hdp import HDPMixtureSampler
+from skdp.mixture._rows._partition import check_labels
+from skdp.mixture._rows._sampler import BlockedSampler, MixtureSampler, PartitionPrior
+from skdp.processes._partitions import TopPriors
 
 A, B = 0.4, 0.7
 ALPHA, GAMMA = 1.3, 0.8

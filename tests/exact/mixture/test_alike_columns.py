@@ -24,8 +24,7 @@ from exact.oracles import alike_columns, hdp_topics, mixtures
 from exact.oracles.batch_means import check_chain
 
 from skdp.emissions import CategoricalEmission, IndependentEmissions
-from skdp.mixture._blocked_sampler import BlockedSampler
-from skdp.mixture._sampler import MixtureSampler
+from skdp.mixture._rows._sampler import BlockedSampler, MixtureSampler
 
 
 class Columns(NamedTuple):

@@ -14,8 +14,8 @@ from scipy.special import logsumexp
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.emissions._gaussian._model import GaussianModel
 from skdp.mixture import PitmanYorMixture
-from skdp.mixture._cluster_tree import make_cluster_tree
-from skdp.mixture._left_out import LeftOutDensities
+from skdp.mixture._rows._cluster_tree import make_cluster_tree
+from skdp.mixture._rows._sampler import LeftOutDensities
 
 PARTITIONS = [(0, 0, 0, 0, 0, 0), (0, 1, 2, 3, 4, 5), (0, 0, 1, 1, 2, 0), (0, 1, 0, 1, 0, 1)]
 

@@ -20,11 +20,10 @@ from exact.oracles.batch_means import assert_means, check_chain
 
 from skdp.data import SequencePanel
 from skdp.mixture import HDPMixture
-from skdp.mixture._hdp import _kernels_moves as moves
-from skdp.mixture._hdp import _model
-from skdp.mixture._hdp._model import split_groups
-from skdp.mixture._hdp._sampler import HDPMixtureSampler
-from skdp.processes._top_level import TopPriors
+from skdp.mixture._kernels import _hdp_sections as moves
+from skdp.mixture._rows import _hdp as _model
+from skdp.mixture._rows._hdp import HDPMixtureSampler, split_groups
+from skdp.processes._partitions import TopPriors
 
 TWO, ONE = [4, -1, 1, -1, 4, -1], [-1, 0, -1, -1, 0, -1]
 """One label is in both groups, and the other in one; or there is only one, in both groups."""

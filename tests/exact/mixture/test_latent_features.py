@@ -15,9 +15,8 @@ from exact.oracles.batch_means import N_SWEEPS, check_chain
 from scipy.special import logsumexp, softmax
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
-from skdp.mixture._latent_features import _sampler
-from skdp.mixture._latent_features._hyper import FeaturePrior
-from skdp.mixture._latent_features._sampler import LatentFeatureSampler
+from skdp.mixture._rows import _latent_features as _sampler
+from skdp.mixture._rows._latent_features import FeaturePrior, LatentFeatureSampler
 
 ALPHA, NOISE, WEIGHTS = 0.5, 0.3, 0.9
 ROWS = np.array([[1.2, -0.3], [1.0, 0.9], [-0.4, 1.1]])
@@ -248,7 +247,7 @@ def test_estimated_densities_have_no_bias(monkeypatch):
     model, rows = many_features()
     keys = np.random.default_rng(2).integers(1, 2**63, (120, 4)).astype(np.uint64)
     logs = np.array([model.predict(rows, key, 6, new=True, density=True)[1] for key in keys])
-    monkeypatch.setattr("skdp.mixture._latent_features._model.N_EXACT", 18)
+    monkeypatch.setattr("skdp.mixture._rows._latent_features.N_EXACT", 18)
     exact = model.predict(rows, KEY, 1, new=True, density=True)[1]
     ratios = np.exp(logs - exact)
     assert np.all(ratios.std(axis=0) > 1e-4)  # they are estimates
@@ -264,7 +263,7 @@ def test_fold_ins_have_the_right_means(monkeypatch, new):
     shares = np.array([
         model.predict(rows, key, 400, new=new, density=False)[0] for key in keys
     ])  # fmt: skip
-    monkeypatch.setattr("skdp.mixture._latent_features._model.N_EXACT", 18)
+    monkeypatch.setattr("skdp.mixture._rows._latent_features.N_EXACT", 18)
     exact = model.predict(rows, KEY, 1, new=new, density=False)[0]
     error = shares.std(axis=0, ddof=1) / np.sqrt(40)
     assert np.all(np.abs(shares.mean(axis=0) - exact) < 5.0 * error)

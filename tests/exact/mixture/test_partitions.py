@@ -36,9 +36,7 @@ from exact.oracles import mixtures
 from exact.oracles.batch_means import N_SWEEPS, check_chain
 
 from skdp.emissions import CategoricalEmission, IndependentEmissions
-from skdp.mixture._blocked_sampler import BlockedSampler
-from skdp.mixture._hyper import PartitionPrior
-from skdp.mixture._sampler import MixtureSampler
+from skdp.mixture._rows._sampler import BlockedSampler, MixtureSampler, PartitionPrior
 
 TWO = [3, -1, 3, 0, -1]
 """A label of two rows, a label of one, and two free rows."""

@@ -9,11 +9,10 @@ from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._discrete._multinomial import MultinomialModel, Totals
 from skdp.emissions._discrete._poisson import PoissonModel
 from skdp.emissions._gaussian._model import GaussianModel
-from skdp.emissions._independent_model import Block, IndependentModel
-from skdp.emissions._student_t._model import StudentTModel
-from skdp.mixture._model import MixtureModel
-from skdp.mixture._table._cells import complete_rows
-from skdp.mixture._table._divergences import measure_divergences
+from skdp.emissions._gaussian._student_t import StudentTModel
+from skdp.emissions._independent import Block, IndependentModel
+from skdp.mixture._explanation import complete_rows, measure_divergences
+from skdp.mixture._rows._sampler import MixtureModel
 
 MEANS = np.array([[0.0, 1.0], [2.0, -1.0], [1.0, 0.0]])
 SCALES = np.array([[[1.0, 0.6], [0.6, 1.5]], [[0.5, -0.3], [-0.3, 0.4]], [[4.0, 1.0], [1.0, 3.0]]])

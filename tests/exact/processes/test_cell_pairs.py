@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from exact.language.franchise import stirling
 
-from skdp.processes._franchise_hyper import CellPairs
-from skdp.processes._kernels_cell_pairs import FEW, MOST_ROWS
+from skdp.processes._franchise import CellPairs
+from skdp.processes._kernels_table_counts import FEW, MOST_ROWS
 
 
 def pairs_of(cells):

@@ -17,7 +17,7 @@ from exact.oracles.partitions import (
 
 from skdp._numeric._random import make_stream
 from skdp.processes import StirlingRatios, sample_concentration, sample_discount
-from skdp.processes._discount import draw_seating_evidence, draw_table_evidence
+from skdp.processes._concentration import draw_seating_evidence, draw_table_evidence
 
 CONCENTRATIONS = {
     # name: (customers, tables, discount, prior)

@@ -49,7 +49,7 @@ from skdp.emissions import (
     StudentTEmission,
 )
 from skdp.sequence import FixedSimilarity
-from skdp.sequence._hmm._hints import KnownStates, LabeledPanel
+from skdp.sequence._hmm._messages import KnownStates, LabeledPanel
 from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 

@@ -13,16 +13,17 @@ from scipy import integrate
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, FactorialHMM
-from skdp.sequence._factorial import _run_moves
-from skdp.sequence._factorial._kernels_block import count_transitions
-from skdp.sequence._factorial._kernels_buffet import draw_idle
-from skdp.sequence._factorial._kernels_evidence import fill_board
-from skdp.sequence._factorial._kernels_moves import make_moves
-from skdp.sequence._factorial._priors import BuffetNumber, GivenNumber
-from skdp.sequence._factorial._run_moves import RunMoves
-from skdp.sequence._factorial._sampler import FactorialSampler
-from skdp.sequence._factorial._step_factors import StepFactors
-from skdp.sequence._hmm._hints import LabeledPanel
+from skdp.sequence._factorial import _sampler as _run_moves
+from skdp.sequence._factorial._sampler import (
+    BuffetNumber,
+    FactorialSampler,
+    GivenNumber,
+    RunMoves,
+    StepFactors,
+)
+from skdp.sequence._hmm._messages import LabeledPanel
+from skdp.sequence._kernels._evidence import count_transitions, draw_idle, fill_board
+from skdp.sequence._kernels._moves import make_moves
 
 NAN = np.nan
 N_DRAWS = 20_000

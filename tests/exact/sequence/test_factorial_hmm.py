@@ -19,12 +19,11 @@ from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, hmm_posterior
 from skdp.sequence._factorial import _joint as joint
 from skdp.sequence._factorial._model import FactorialModel
-from skdp.sequence._factorial._sampler import FactorialSampler
-from skdp.sequence._factorial._step_factors import StepFactors
+from skdp.sequence._factorial._sampler import FactorialSampler, StepFactors
 from skdp.sequence._factorial_hmm import FactorialHMM
-from skdp.sequence._hmm._hints import LabeledPanel
+from skdp.sequence._hmm._messages import LabeledPanel
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._similarities._fixed import FixedSimilarity
+from skdp.sequence._similarities._protocol import FixedSimilarity
 
 NAN = np.nan
 N_DRAWS = 20_000

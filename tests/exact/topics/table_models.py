@@ -12,7 +12,7 @@ from exact.oracles.segmented import Problem, completion, enumerate_posterior, fo
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import AdaptiveTopicModel, SegmentedTopicModel, SequentialLDA
-from skdp.topics._shared._completion import split_words
+from skdp.topics._shared._fold_in import split_words
 
 MODELS = {
     "segmented": SegmentedTopicModel,

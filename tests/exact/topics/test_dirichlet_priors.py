@@ -5,7 +5,7 @@ import pytest
 from exact.oracles.enumeration import dirichlet_multinomial
 from scipy.special import digamma
 
-from skdp.topics._shared._priors import sum_rises, update_dirichlet, update_symmetric_dirichlet
+from skdp.topics._shared._arrays import sum_rises, update_dirichlet, update_symmetric_dirichlet
 
 FLOOR = 1e-6
 COUNTS = {

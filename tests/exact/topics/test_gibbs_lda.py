@@ -17,8 +17,8 @@ from exact.topics.table_models import BURN_IN, corpus, hints_of, mostly_slow
 from skdp._numeric._numba import njit
 from skdp._numeric._random import make_seed_sequence
 from skdp.topics import GibbsLDA
+from skdp.topics._kernels._lda import return_strays
 from skdp.topics._lda import _sampler
-from skdp.topics._lda._kernels_labels import return_strays
 from skdp.topics._shared._arrays import empty_counts
 
 EQUAL = Problem([[[0, 0, 1], [2, 1]], [[2, 0]]], (0.7, 0.7, 0.7), gamma=0.3)

@@ -18,13 +18,11 @@ from scipy.special import gammaln
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
-from skdp.processes._top_level import TopPriors, draw_top_concentration
-from skdp.topics._hdp import _kernels_moves as moves
-from skdp.topics._hdp._sampler import HDPSampler
-from skdp.topics._labels import check_labels
-from skdp.topics._shared._allowed import LabeledCorpus
-from skdp.topics._shared._fixed import FixedTopics, WordPrior
-from skdp.topics._shared._seeds import Seeds
+from skdp.processes._partitions import TopPriors, draw_top_concentration
+from skdp.topics._given_topics import check_labels
+from skdp.topics._kernels import _hdp as moves
+from skdp.topics._lda._hdp import HDPSampler
+from skdp.topics._shared._arrays import FixedTopics, LabeledCorpus, Seeds, WordPrior
 from skdp.topics._tables import _open_sampler
 from skdp.topics._tables._open_sampler import FirstTopLevel, OpenTableSampler
 from skdp.topics._tables._sampler import HyperParameters

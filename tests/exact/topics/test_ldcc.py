@@ -17,7 +17,7 @@ from exact.oracles.ldcc import (
 from exact.topics.table_models import BURN_IN, N_SEEDS, corpus, hints_of
 
 from skdp.topics import LatentDirichletCoClustering
-from skdp.topics._shared._priors import update_dirichlet
+from skdp.topics._shared._arrays import update_dirichlet
 
 HINTED = Problem([[[0, 0, 1], [1, 0]], [[1, 2]]], (0.6, 0.6), ((1.2, 0.2), (0.2, 1.2)), gamma=0.5)
 CASES = {
@@ -178,6 +178,6 @@ def test_long_segments_leave_the_tables(case, monkeypatch):
         return [state.segment_clusters.tolist() for state in states]
 
     expected = clusters()
-    monkeypatch.setattr("skdp.topics._ldcc._kernels.LARGEST_COUNT", 1)
-    monkeypatch.setattr("skdp.topics._ldcc._kernels.LONGEST_SEGMENT", 1)
+    monkeypatch.setattr("skdp.topics._kernels._ldcc.LARGEST_COUNT", 1)
+    monkeypatch.setattr("skdp.topics._kernels._ldcc.LONGEST_SEGMENT", 1)
     assert clusters() == expected

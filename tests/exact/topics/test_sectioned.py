@@ -9,7 +9,7 @@ from exact.oracles.batch_means import check_chain
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
-from skdp.topics._sections._sampler import SectionParameters, SectionSampler
+from skdp.topics._tables._sections import SectionParameters, SectionSampler
 
 ALPHA, ETA = (0.7, 1.4), 0.4
 DOCUMENTS = {

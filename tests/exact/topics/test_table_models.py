@@ -33,7 +33,7 @@ from exact.topics.table_models import (
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import SegmentedTopicModel
-from skdp.topics._tables._kernels_btigs import MOST_LISTED
+from skdp.topics._kernels._btigs import MOST_LISTED
 
 CASES = {
     "no discount": Problem(

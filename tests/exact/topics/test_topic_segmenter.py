@@ -9,12 +9,17 @@ from exact.oracles.quadrature import gamma_quadrature
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
-from skdp.topics._segmenter._arrays import cut_prior, empty_work, nothing_known, units_of
-from skdp.topics._segmenter._divide import check_known
-from skdp.topics._segmenter._kernels_cuts import weigh_divisions
-from skdp.topics._segmenter._sampler import CutParameters, SegmenterSampler
-from skdp.topics._shared._fixed import WordPrior
-from skdp.topics._shared._seeds import Seeds
+from skdp.topics._kernels._segmenter import weigh_divisions
+from skdp.topics._shared._arrays import Seeds, WordPrior
+from skdp.topics._tables._segmenter import (
+    CutParameters,
+    SegmenterSampler,
+    check_known,
+    cut_prior,
+    empty_work,
+    nothing_known,
+    units_of,
+)
 
 ALPHA, ETA, B = (0.7, 1.2), 0.4, 3.0
 CUTS = (1.5, 2.0)

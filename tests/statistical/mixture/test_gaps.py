@@ -16,9 +16,8 @@ from scipy import stats
 
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.emissions import GaussianEmission, StudentTEmission
-from skdp.mixture._hyper import PartitionPrior
-from skdp.mixture._labels import LabeledRows
-from skdp.mixture._sampler import MixtureSampler
+from skdp.mixture._rows._partition import LabeledRows
+from skdp.mixture._rows._sampler import MixtureSampler, PartitionPrior
 
 A, B, N = 0.3, 0.8, 6
 MEAN, PRECISION = np.array([0.3, -0.2]), 0.6

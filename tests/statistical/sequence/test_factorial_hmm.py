@@ -18,8 +18,7 @@ from scipy.stats import norm
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission
-from skdp.sequence._factorial._sampler import FactorialSampler
-from skdp.sequence._factorial._step_factors import StepFactors
+from skdp.sequence._factorial._sampler import FactorialSampler, StepFactors
 from skdp.sequence._factorial_hmm import FactorialHMM
 
 N_FACTORS = 3

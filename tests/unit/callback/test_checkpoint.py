@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 import skdp
 from skdp._sklearn_compat import has_callbacks
 from skdp.callback import Checkpoint
-from skdp.callback._pickles import write_checked
+from skdp.callback._checkpoint import write_checked
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
 from skdp.sequence import HDPHMMLT, FactorialHMM, RegressionEmission
 from skdp.topics import (

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from skdp.callback import _lock
-from skdp.callback._lock import held
+from skdp.callback import _checkpoint as _lock
+from skdp.callback._checkpoint import held
 
 HOLD = """
 import fcntl, sys

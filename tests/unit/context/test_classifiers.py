@@ -16,9 +16,9 @@ from skdp.context import (
     HDPBackoffClassifier,
     HDPBackoffFeatures,
 )
-from skdp.context._columns import as_rows
-from skdp.data._categories import Column
-from skdp.data._columns import as_objects, columns_of
+from skdp.context._backoff._columns import as_rows
+from skdp.data._coding import Column
+from skdp.data._frames import as_objects, columns_of
 from skdp.utils._checking import same_fit
 
 FEW = {"max_iter": 8, "random_state": 0}

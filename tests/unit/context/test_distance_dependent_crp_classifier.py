@@ -12,11 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from skdp.context import DistanceDependentCRPClassifier
-from skdp.context._distance_dependent import _kernels_rows as kernels
-from skdp.context._distance_dependent._kernels_sweep import kernel_of
-from skdp.context._distance_dependent._observations import ContextObservations
+from skdp.context._distance_dependent import _kernels as kernels
+from skdp.context._distance_dependent._kernels import kernel_of
 from skdp.context._distance_dependent._sampler import list_sources
-from skdp.context._distance_dependent._similarities import ProductTable, SubsetProduct
+from skdp.context._distance_dependent._similarities import (
+    ContextObservations,
+    ProductTable,
+    SubsetProduct,
+)
 
 
 def make_events(n=300, n_columns=3, seed=0):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skdp.data._head_rules import HeadFinder, category_of
+from skdp.data._parse_tree import HeadFinder, category_of
 from skdp.grammar import COLLINS_HEAD_RULES, ParseTree, head_children, lexicalize
 
 PHRASES = """

@@ -12,7 +12,7 @@ from hypothesis import given
 from sklearn.model_selection import train_test_split
 from unit.data.tree_strategies import trees, written_trees
 
-from skdp.data._tree_layout import lay_out
+from skdp.data._parse_tree import lay_out
 from skdp.grammar import ParseTree, binarize, debinarize
 
 DEPTH = 5_000

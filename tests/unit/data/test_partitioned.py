@@ -185,7 +185,7 @@ def test_nothing_changes_if_saving_fails(split, whole, tmp_path, monkeypatch):
                 raise OSError("the disk is full")
             np.lib.format.write_array(file, array)
 
-        monkeypatch.setattr("skdp.data._files.np.save", save)
+        monkeypatch.setattr("skdp.data._ragged.np.save", save)
 
     fail_after(1)
     with pytest.raises(OSError, match="disk is full"):

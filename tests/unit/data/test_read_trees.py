@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from skdp.data._brackets import as_in_treebanks
+from skdp.data._parse_tree import as_in_treebanks
 from skdp.grammar import ParseTree, read_trees
 
 TEXT = """(S (NP he)

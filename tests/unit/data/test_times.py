@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skdp.data._times import continue_index, find_counter, find_fault, find_fault_of_frames
+from skdp.data._frames import continue_index, find_counter, find_fault, find_fault_of_frames
 from skdp.mixture import DPMixture, HDPMixture
 from skdp.sequence import HDPHMMLT, RegressionEmission
 

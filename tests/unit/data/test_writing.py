@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skdp.data._writing import check_path, replace_file
+from skdp.data._ragged import check_path, replace_file
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])

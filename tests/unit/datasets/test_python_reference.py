@@ -3,7 +3,7 @@ from pydoc_data.topics import topics
 import pytest
 
 from skdp.datasets import load_python_reference
-from skdp.datasets._python_reference import _clean, _prose
+from skdp.datasets._segmented_corpus import _clean, _prose
 
 REFERENCE = load_python_reference()
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from skdp._executors._base import add_changes
 from skdp._numeric._random import make_seed_sequence, make_stream
-from skdp.emissions._protocol import values_for
+from skdp.emissions._common._protocol import values_for
 
 
 class Parts:

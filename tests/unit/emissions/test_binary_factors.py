@@ -9,8 +9,8 @@ from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 from unit.emissions.helpers import stream
 
-from skdp.emissions._binary_factors._model import BinaryFactorModel
-from skdp.emissions._protocol import Coupling
+from skdp.emissions._binary_factors._part import BinaryFactorModel
+from skdp.emissions._common._protocol import Coupling
 from skdp.sequence import HDPHMMLT, BinaryFactorEmission, LaplacianSimilarity
 
 WEIGHTS = np.array([[0.5, -0.2, 0.1], [2.0, 0.0, 1.0], [0.0, 2.0, -1.5]])

@@ -6,9 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import t as student_t
 
 from skdp.data import PartitionedPanel, SequencePanel
-from skdp.emissions._constant_columns import ConstantColumns
+from skdp.emissions._common._columns import ConstantColumns, InMemoryRows
 from skdp.emissions._gaussian._sampler import GaussianSampler
-from skdp.emissions._whole import Whole
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
 from skdp.sequence import (
     HDPHMMLT,
@@ -263,12 +262,12 @@ def test_what_is_constant():
     rounded[::2] = 0.1 + 0.2
     values = np.column_stack([np.arange(9.0), rounded, np.full(9, np.nan), np.zeros(9)])
     values[0, 3] = np.nan
-    constants = ConstantColumns.of(Whole(values))
+    constants = ConstantColumns.of(InMemoryRows(values))
     assert_array_equal(constants.varying, [0, 2])
     assert_array_equal(constants.constant, [1, 3])
     assert_array_equal(constants.values, [0.3, 0.0])
     for values in (np.zeros((5, 2)), np.full((5, 2), np.nan), VARYING):
-        assert ConstantColumns.of(Whole(values)) is None
+        assert ConstantColumns.of(InMemoryRows(values)) is None
 
 
 @pytest.mark.parametrize("known", [False, True])

@@ -7,9 +7,9 @@ from unit.emissions.helpers import Parts, stream
 from unit.sequence.hmm_models import quick
 
 from skdp.emissions import CategoricalEmission, PoissonEmission
+from skdp.emissions._common._columns import InMemoryRows
+from skdp.emissions._common._protocol import MEAN_RUN
 from skdp.emissions._discrete._multinomial import list_events, summarize
-from skdp.emissions._first_states import MEAN_RUN
-from skdp.emissions._whole import Whole
 from skdp.mixture import DPMixture, PitmanYorMixture
 from skdp.sequence import HDPHMMLT
 
@@ -59,13 +59,13 @@ def test_missing_rows_of_counts():
 
 
 def test_numbers_of_events():
-    found = summarize(Whole(np.array([[3.0], [0.0], [np.nan], [3.0], [1.0]])))
+    found = summarize(InMemoryRows(np.array([[3.0], [0.0], [np.nan], [3.0], [1.0]])))
     assert_array_equal(found.numbers, [0.0, 1.0, 3.0])
     assert_allclose(found.shares, [0.25, 0.25, 0.5])
-    many = summarize(Whole(np.arange(5000.0)[:, np.newaxis]))
+    many = summarize(InMemoryRows(np.arange(5000.0)[:, np.newaxis]))
     assert len(many.numbers) == 100
     assert many.shares @ many.numbers == pytest.approx(2499.5, rel=0.01)
-    assert_array_equal(summarize(Whole(np.empty((0, 1)))).numbers, [0.0])
+    assert_array_equal(summarize(InMemoryRows(np.empty((0, 1)))).numbers, [0.0])
 
 
 def test_events_of_some_steps():

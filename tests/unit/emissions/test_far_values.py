@@ -13,9 +13,13 @@ from skdp.emissions import (
     IndependentEmissions,
     StudentTEmission,
 )
-from skdp.emissions._far_values import PulledIn, find_order_statistics
-from skdp.emissions._moments import moments, moments_of
-from skdp.emissions._whole import Whole
+from skdp.emissions._common._columns import (
+    ClippedRows,
+    InMemoryRows,
+    find_order_statistics,
+    moments,
+    moments_of,
+)
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
 from skdp.sequence import HDPHMMLT
 
@@ -26,7 +30,7 @@ LEVELS = np.repeat([0.0, 50.0], 500)
 
 def nearby(values):
     """Return the values from which moments are computed."""
-    return PulledIn(Whole(values)).sum(lambda values: (values,))[0]
+    return ClippedRows(InMemoryRows(values)).sum(lambda values: (values,))[0]
 
 
 def test_order_statistics():
@@ -37,11 +41,11 @@ def test_order_statistics():
     ])  # fmt: skip
     ranks = np.array([[0, 5, 17, 399], [399, 200, 3, 0], [10, 11, 12, 13]])
     expected = np.take_along_axis(np.sort(values, axis=0), ranks, axis=0)
-    assert_array_equal(find_order_statistics(Whole(values), ranks), expected)
+    assert_array_equal(find_order_statistics(InMemoryRows(values), ranks), expected)
     parts = Parts(np.split(values, [0, 1, 123]))
     assert_array_equal(find_order_statistics(parts, ranks), expected)
     values[::3] = np.nan
-    found = find_order_statistics(Whole(values), np.array([[0, 1, 2, 3]]))
+    found = find_order_statistics(InMemoryRows(values), np.array([[0, 1, 2, 3]]))
     assert_array_equal(found[0], np.sort(values, axis=0)[range(4), range(4)])
 
 

@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 from unit.emissions.helpers import log_obs, started, stream
 
 from skdp.emissions import GaussianEmission
-from skdp.emissions._gaussian._tight_clusters import find_tight_clusters
-from skdp.emissions._moments import moments
+from skdp.emissions._common._columns import moments
+from skdp.emissions._gaussian._sampler import find_tight_clusters
 
 every_type = pytest.mark.parametrize("covariance_type", ["full", "diag"])
 

@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from unit.emissions.helpers import Parts
 
-from skdp.emissions._gaussian._sums import Ranges, find_moments
-from skdp.emissions._whole import Whole
+from skdp.emissions._common._columns import InMemoryRows, Ranges, find_moments
 
 N_STATES = 4
 
@@ -101,7 +100,7 @@ def test_outliers_of_another_state():
 def test_moments():
     values, _ = draw_values(np.array([1.0, 1e6, 1e-3]))
     values[5, 0] = values[9, 1] = np.nan
-    ranges, mean, products = find_moments(Whole(values))
+    ranges, mean, products = find_moments(InMemoryRows(values))
     assert_array_equal(ranges.numbers, (~np.isnan(values)).sum(axis=0))
     assert_allclose(mean, np.nanmean(values, axis=0), rtol=1e-12)
     known = np.nan_to_num(values - np.nanmean(values, axis=0))

@@ -16,8 +16,8 @@ from skdp.emissions import (
     IndependentEmissions,
     PoissonEmission,
 )
-from skdp.emissions._columns import find_columns
-from skdp.emissions._protocol import SummedEmission
+from skdp.emissions._common._columns import find_columns
+from skdp.emissions._common._protocol import SummedEmission
 
 RNG = np.random.default_rng(0)
 KIND = np.repeat([0, 1], 12)

@@ -20,13 +20,12 @@ from skdp.emissions import (
     RegressionEmission,
     StudentTEmission,
 )
+from skdp.emissions._common._protocol import values_for
 from skdp.emissions._discrete._bernoulli import BernoulliModel
 from skdp.emissions._discrete._categorical import CategoricalModel
-from skdp.emissions._discrete._event_marginals import Totals
-from skdp.emissions._discrete._multinomial import MultinomialModel
+from skdp.emissions._discrete._multinomial import MultinomialModel, Totals
 from skdp.emissions._discrete._poisson import PoissonModel
 from skdp.emissions._gaussian._model import GaussianModel
-from skdp.emissions._protocol import values_for
 
 N_STEPS, N_STATES = 2000, 3
 PTR = np.array([0, 800, N_STEPS])

@@ -8,9 +8,8 @@ from unit.emissions.helpers import started, stream
 from unit.sequence.hmm_models import GAUSSIAN, quick
 
 from skdp.emissions import GaussianEmission, StudentTEmission
-from skdp.emissions._moments import moments
-from skdp.emissions._student_t._emission import robust_moments
-from skdp.emissions._student_t._model import make_nodes
+from skdp.emissions._common._columns import moments
+from skdp.emissions._gaussian._student_t import make_nodes, robust_moments
 from skdp.sequence import HDPHMMLT
 
 RNG = np.random.default_rng(0)

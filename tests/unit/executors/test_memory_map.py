@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skdp._executors import LocalExecutor, _memory_map
-from skdp._executors._memory_map import map_to_files, zeros
+from skdp._executors import LocalExecutor
+from skdp._executors import _base as _memory_map
+from skdp._executors._base import map_to_files, zeros
 from skdp.data import PartitionedCorpus, SegmentedCorpus, SequencePanel
 
 dask = pytest.importorskip("dask")

@@ -8,7 +8,7 @@ from skdp._executors import Throughput
 @pytest.fixture
 def clock(monkeypatch):
     times = []
-    monkeypatch.setattr("skdp._executors._throughput.perf_counter", lambda: times.pop(0))
+    monkeypatch.setattr("skdp._executors._distributed.perf_counter", lambda: times.pop(0))
     return times
 
 

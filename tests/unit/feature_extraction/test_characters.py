@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from skdp.data._characters import normalize_text, normalize_word
+from skdp.data._frames import normalize_text, normalize_word
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 from skdp.grammar import HDPPCFGRefiner, ParseTree
 from skdp.language import NestedPitmanYorLM

@@ -1,6 +1,6 @@
 import pytest
 
-from skdp.feature_extraction._segmenters import split_lines, split_paragraphs, split_sentences
+from skdp.feature_extraction._text import split_lines, split_paragraphs, split_sentences
 
 
 @pytest.mark.parametrize(

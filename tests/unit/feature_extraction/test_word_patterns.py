@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from skdp.feature_extraction._word_patterns import WordPattern, _marks
+from skdp.feature_extraction._text import WordPattern, _marks
 
 DEFAULT = r"(?u)\w+(?:[-'’.,]\w+)*|[^\w\s]"
 

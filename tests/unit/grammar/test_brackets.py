@@ -23,7 +23,7 @@ from unit.grammar.small_grammars import (
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedSentences, TokenSequences
 from skdp.grammar import ParseTree
-from skdp.grammar._induction._brackets import add_brackets
+from skdp.grammar._induction._layout import add_brackets
 
 KNOWN = [
     [(0, 3)], [(1, 3), (0, 3)], None, [], [(1, 3)], [(0, 1)], None, [(2, 4)], [(0, 2), (2, 6)],

@@ -10,9 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG, inside_outside
 from skdp.grammar._chart._engine import viterbi
-from skdp.grammar._chart._k_best import BestChartTrees
-from skdp.grammar._chart._sample import draw_sentences
-from skdp.grammar._chart._weights import RuleWeights
+from skdp.grammar._chart._k_best import BestChartTrees, draw_sentences
+from skdp.grammar._chart._paths import RuleWeights
 
 
 def rng(seed=0):
@@ -158,7 +157,9 @@ RUN = """
 import numpy as np
 from skdp.data import TokenSequences
 from skdp.grammar import HDPPCFG
-from skdp.grammar._chart import _kernels_lanes, _kernels_long, _kernels_trees
+from skdp.grammar._kernels import _lanes as _kernels_lanes
+from skdp.grammar._kernels import _long as _kernels_long
+from skdp.grammar._kernels import _extended_range as _kernels_trees
 
 def compiled():
     modules = (_kernels_lanes, _kernels_long, _kernels_trees)

@@ -9,15 +9,22 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skdp.data import TokenSequences
 from skdp.datasets import make_pcfg_corpus
 from skdp.grammar import HDPPCFG, ParseTree
-from skdp.grammar._chart._batches import SentenceBatches
+from skdp.grammar._chart._ascents import (
+    MIN_WEIGHT,
+    Family,
+    TopPrior,
+    expected_log,
+    log_joint,
+    maximize,
+    mean,
+    negative_divergence,
+)
 from skdp.grammar._chart._engine import TreeArrays, inside
-from skdp.grammar._dirichlet import expected_log, mean, negative_divergence
+from skdp.grammar._chart._paths import SentenceBatches
 from skdp.grammar._induction._ascent import Induction, start_weights
-from skdp.grammar._induction._counts import count_expected
-from skdp.grammar._induction._layout import GrammarLayout
-from skdp.grammar._induction._trees import count_rules, make_trees
+from skdp.grammar._induction._layout import GrammarLayout, count_expected
+from skdp.grammar._induction._partitions import count_rules, make_trees
 from skdp.grammar._induction._variational import VariationalGrammar
-from skdp.grammar._top_weights import MIN_WEIGHT, Family, TopPrior, log_joint, maximize
 from skdp.metrics import bracket_scores
 
 # Trees: (S1 (S0 4) (S2 (S0 1) (S0 4))), a sentence without a parse, (S2 3)

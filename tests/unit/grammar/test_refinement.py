@@ -5,14 +5,23 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skdp.grammar import ParseTree, binarize
+from skdp.grammar._chart._ascents import MIN_WEIGHT, TopPrior
 from skdp.grammar._refinement import _ascent
-from skdp.grammar._refinement._ascent import _sizes, count_coarse, split
-from skdp.grammar._refinement._lexicon import TreebankLexicon
-from skdp.grammar._refinement._messages import RefinedTables, expect
-from skdp.grammar._refinement._top_weights import ChildRows, PairRows, log_gem, log_joint, maximize
-from skdp.grammar._refinement._treebank import CoarseRules, flatten
-from skdp.grammar._refinement._variational import _join, _rename
-from skdp.grammar._top_weights import MIN_WEIGHT, TopPrior
+from skdp.grammar._refinement._ascent import (
+    ChildRows,
+    PairRows,
+    RefinedTables,
+    _join,
+    _rename,
+    _sizes,
+    count_coarse,
+    expect,
+    log_gem,
+    log_joint,
+    maximize,
+    split,
+)
+from skdp.grammar._refinement._treebank import CoarseRules, TreebankLexicon, flatten
 
 
 def test_rare_words_become_classes():

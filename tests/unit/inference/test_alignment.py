@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdp.inference._alignment import align_labels
+from skdp.inference._trace import align_labels
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdp.inference._diagnostics import bulk_ess, find_climbs, find_gap, rank_r_hat
+from skdp.inference._trace import bulk_ess, find_climbs, find_gap, rank_r_hat
 
 
 def autoregressive(correlation, shape, seed=0):

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from skdp.inference._interrupt import InterruptGuard
+from skdp.inference._chain import InterruptGuard
 
 
 def press():

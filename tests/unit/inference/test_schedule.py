@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from skdp.inference._schedule import N_WATCHED, Schedule, SweepSet, evenly_spaced, watched_sweeps
+from skdp.inference._chain import N_WATCHED, Schedule, SweepSet, evenly_spaced, watched_sweeps
 
 
 def planned_sweeps(max_iter, burn_in, thin):

@@ -146,7 +146,7 @@ def test_rows_of_a_model(mixture, monkeypatch):
     assert len(display.outlines_) == mixture.n_components_
     some, rows = CoAssignmentDisplay.from_estimator(mixture, rows=[3, 40, 7]), [3, 40, 7]
     np.testing.assert_array_equal(some.probabilities, display.probabilities[np.ix_(rows, rows)])
-    monkeypatch.setattr("skdp.inspection._co_assignment.MOST_ROWS", 40)
+    monkeypatch.setattr("skdp.inspection._clusters.MOST_ROWS", 40)
     message = r"co-assignments of 60 rows .* such as rows=range\(0, 60, 2\)\."
     with pytest.raises(ValueError, match=message):
         CoAssignmentDisplay.from_estimator(mixture)

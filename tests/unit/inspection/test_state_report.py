@@ -7,7 +7,7 @@ from pages import Page, check_page
 
 from skdp.data import SequencePanel
 from skdp.inspection import state_report
-from skdp.inspection._reports._state_data import ReportedColumn, choose_width, tabulate
+from skdp.inspection._reports._states import ReportedColumn, choose_width, tabulate
 from skdp.sequence import HDPHMMLT, AutoregressiveEmission, StateDetector
 
 DAYS = pd.date_range("2024-01-01", periods=40)

@@ -18,7 +18,7 @@ from skdp.inspection import (
     TopicTreeDisplay,
 )
 from skdp.inspection._axes import GREY, PALETTE
-from skdp.inspection._segments import (
+from skdp.inspection._topic_evolution import (
     average_neighbors,
     check_parts,
     draw_parts,

@@ -9,7 +9,7 @@ from registry import CASES, fitted
 from skdp.data import SegmentedCorpus
 from skdp.inspection import topic_report
 from skdp.inspection._reports import _page
-from skdp.inspection._reports._topic_data import N_STEPS, choose_words, first_words
+from skdp.inspection._reports._topics import N_STEPS, choose_words, first_words
 from skdp.topics import GibbsLDA, TopicSegmenter
 
 HOSTILE = [

@@ -11,8 +11,8 @@ from unit.inspection.figures import check_texts, labels_of
 
 from skdp.data import TokenSequences
 from skdp.inspection import LexiconDisplay, PerplexityDisplay, SegmentationDisplay
-from skdp.inspection._characters import break_lines, measure, split_characters
-from skdp.inspection._word_draws import WordLaw
+from skdp.inspection._lexicon import WordLaw
+from skdp.inspection._segmentation import break_lines, measure, split_characters
 from skdp.language import HierarchicalPitmanYorLM, NestedPitmanYorLM
 from skdp.processes import expected_table_count
 

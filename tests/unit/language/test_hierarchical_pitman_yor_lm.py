@@ -33,7 +33,7 @@ def test_small_and_closed_corpora(X, order):
 
 
 def test_long_text_that_recurs_has_too_many_contexts(monkeypatch):
-    monkeypatch.setattr("skdp._checks._memory.physical_memory", lambda: 2**20)
+    monkeypatch.setattr("skdp._checks.physical_memory", lambda: 2**20)
     rng = np.random.default_rng(0)
     words = rng.integers(0, 9, 2_000)
     assert lm([words], None)._trie.order < 20

@@ -20,7 +20,7 @@ from skdp.language import (
     strip_spaces,
 )
 from skdp.language._nested import _layout
-from skdp.language._nested._parameters import expected_word_length
+from skdp.language._nested._layout import expected_word_length
 from skdp.metrics import segmentation_scores
 
 SPACED = ["the dog ran", "a dog sat", "the cat sat", "a cat ran", "the dog and a cat ran"] * 8

@@ -15,9 +15,8 @@ from sklearn.base import clone
 from skdp.callback import Checkpoint
 from skdp.emissions import GaussianEmission
 from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
-from skdp.mixture._blocked_sampler import BlockedSampler
-from skdp.mixture._cluster_sampler import ClusterSampler
-from skdp.mixture._kernels_blocked import BLOCK
+from skdp.mixture._kernels._blocked import BLOCK
+from skdp.mixture._rows._sampler import BlockedSampler, ClusterSampler
 from skdp.utils._checking import same_fit
 
 RNG = np.random.default_rng(0)

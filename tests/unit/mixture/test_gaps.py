@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score, rand_score
 
 from skdp.emissions import GaussianEmission, StudentTEmission
-from skdp.emissions._gaussian._kernels_posterior import log_evidence_of_gaussians
+from skdp.emissions._kernels._gaussian import log_evidence_of_gaussians
 from skdp.mixture import DPMixture
 
 T = StudentTEmission("auto", covariance_prior="auto")

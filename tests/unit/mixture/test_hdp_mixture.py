@@ -8,8 +8,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from skdp.data import SequencePanel
 from skdp.mixture import DPMixture, HDPMixture
-from skdp.mixture._hdp import _model
-from skdp.mixture._hdp._model import split_groups
+from skdp.mixture._rows import _hdp as _model
+from skdp.mixture._rows._hdp import split_groups
 
 CENTERS = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [6.0, 6.0]])
 SHARES = np.array([[0.8, 0.2, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0], [0.0, 0.0, 0.3, 0.7]])

@@ -9,8 +9,13 @@ from sklearn.metrics import adjusted_rand_score
 from skdp._numeric._numba import as_readonly
 from skdp.data import SequencePanel
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
-from skdp.mixture._labels import check_labels, check_labels_of_groups, restrict_partition
-from skdp.mixture._partition import _improved, representative_partition
+from skdp.mixture._rows._partition import (
+    _improved,
+    check_labels,
+    check_labels_of_groups,
+    representative_partition,
+    restrict_partition,
+)
 from skdp.utils._checking import same_fit
 
 RNG = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from skdp.emissions import (
     IndependentEmissions,
 )
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
-from skdp.mixture._labels import LabeledRows
+from skdp.mixture._rows._partition import LabeledRows
 
 RNG = np.random.default_rng(0)
 KIND = RNG.integers(3, size=150)

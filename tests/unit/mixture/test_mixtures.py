@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from skdp._numeric._numba import as_readonly
 from skdp.emissions import GaussianEmission, StudentTEmission
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
-from skdp.mixture._kernels_blocked import BLOCK
-from skdp.mixture._labels import LabeledRows
+from skdp.mixture._kernels._blocked import BLOCK
+from skdp.mixture._rows._partition import LabeledRows
 
 CENTERS = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
 QUICK = {"max_iter": 60, "random_state": 0}

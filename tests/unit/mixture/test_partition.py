@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from exact.oracles.mixtures import partitions
 
-from skdp.inference._interrupt import InterruptGuard
-from skdp.mixture import PitmanYorMixture, _base, _partition
-from skdp.mixture._partition import by_size, representative_partition
+from skdp.inference._chain import InterruptGuard
+from skdp.mixture import PitmanYorMixture, _base
+from skdp.mixture._rows import _partition
+from skdp.mixture._rows._partition import by_size, representative_partition
 
 
 def pairs(labels):

@@ -204,7 +204,7 @@ def test_order_of_samples(mixture, monkeypatch):
     """Chains are rows, sweeps are columns, with the scalars of these sweeps."""
     calls = []
     monkeypatch.setattr(
-        "skdp._fit._chain_estimator.make_inference_data", lambda *args: calls.append(args)
+        "skdp._fit._estimator.make_inference_data", lambda *args: calls.append(args)
     )
     mixture.fit(EVENTS).to_arviz(EVENTS)
     (name, groups, sweeps, dims), *_ = calls

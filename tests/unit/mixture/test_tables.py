@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from skdp.data import SequencePanel
-from skdp.data._columns import columns_of
+from skdp.data._frames import columns_of
 from skdp.emissions import CategoricalEmission, GaussianEmission, IndependentEmissions
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
 

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from skdp.emissions import GaussianEmission
 from skdp.inspection import CoAssignmentDisplay
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
-from skdp.mixture._table._weights import RowCopies
+from skdp.mixture._rows._partition import RowCopies
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
-from skdp._numeric._bayes import log_posterior
-from skdp._numeric._elementary import fast_exp, fast_log
-from skdp._numeric._sums import LARGEST, round_sum, sum_exactly
+from skdp._numeric._arithmetic import LARGEST, fast_exp, fast_log, round_sum, sum_exactly
+from skdp._numeric._arrays import log_posterior
 
 vector_exp, vector_log = (
     numba.vectorize(["float64(float64)"])(part.py_func) for part in (fast_exp, fast_log)

@@ -465,7 +465,7 @@ def test_types_of_arguments_have_names():
 EDITED = {
     "inspection/__init__.py": '"""',
     "topics/_gibbs_lda.py": '"""Latent Dirichlet allocation',
-    "topics/_lda/_kernels_sweeps.py": '"""',
+    "topics/_kernels/_lda.py": '"""',
 }
 
 

@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 from skdp._numeric._numba import njit
-from skdp._numeric._random import make_seed_sequence, make_stream
-from skdp._numeric._random._polya_gamma import draw_polya_gamma
+from skdp._numeric._random import draw_polya_gamma, make_seed_sequence, make_stream
 
 N = 40_000
 

@@ -7,7 +7,7 @@ from numba.core.errors import TypingError
 
 from skdp._numeric import _simd_lanes as lanes
 from skdp._numeric._numba import njit_loop
-from skdp._numeric._simd_rows import TOGETHER, VECTOR_DOUBLES, row_block
+from skdp._numeric._simd import TOGETHER, VECTOR_DOUBLES, row_block
 
 RNG = np.random.default_rng(0)
 LANES = 16

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skdp._numeric._spreads import find_noise_rates, find_spreads, standardize
+from skdp._numeric._arrays import find_noise_rates, find_spreads, standardize
 
 
 def test_normal_columns():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skdp._numeric._unique_rows import unique_rows
+from skdp._numeric._arrays import unique_rows
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, float])

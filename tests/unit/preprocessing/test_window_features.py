@@ -8,10 +8,15 @@ from sklearn.pipeline import make_pipeline
 
 from skdp.data import SequencePanel
 from skdp.preprocessing import WindowFeatures
-from skdp.preprocessing._windows._features import Convolutions, Steps
-from skdp.preprocessing._windows._known_features import choose_features, find_observed
-from skdp.preprocessing._windows._layout import WindowLayout
-from skdp.preprocessing._windows._period import find_periods, has_waves
+from skdp.preprocessing._windows import (
+    Convolutions,
+    Steps,
+    WindowLayout,
+    choose_features,
+    find_observed,
+    find_periods,
+    has_waves,
+)
 from skdp.sequence import HDPHMMLT
 
 RNG = np.random.default_rng(0)

@@ -9,10 +9,16 @@ from exact.oracles.batch_means import assert_means
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.language import HierarchicalPitmanYorLM
 from skdp.processes import sample_discount, sample_table_counts
-from skdp.processes._franchise import Franchise, FranchiseLayout, FranchisePriors
-from skdp.processes._franchise_hyper import Histogram, Seats, Sizes
-from skdp.processes._kernels_franchise_hyper import log_rising
-from skdp.processes._stirling import StirlingRatios
+from skdp.processes._franchise import (
+    Franchise,
+    FranchiseLayout,
+    FranchisePriors,
+    Histogram,
+    Seats,
+    Sizes,
+)
+from skdp.processes._kernels_franchise import log_rising
+from skdp.processes._network_tables import StirlingRatios
 
 
 def restaurant(counts, base, discount, concentration):
@@ -137,7 +143,7 @@ def test_ratios_are_stored_once():
 
 
 def test_more_depths_than_memory(monkeypatch):
-    monkeypatch.setattr("skdp._checks._memory.physical_memory", lambda: 2**26)
+    monkeypatch.setattr("skdp._checks.physical_memory", lambda: 2**26)
     message = "X: tables for contexts of up to 19 words, in n_chains=1 chains would take .* GiB"
     with pytest.raises(ValueError, match=message):
         HierarchicalPitmanYorLM(20, max_iter=4).fit([[0] * 1000])

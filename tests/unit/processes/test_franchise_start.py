@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import dirichlet_multinomial, gamma
 
 from skdp.context import HDPBackoffClassifier
-from skdp.processes._franchise import FranchiseLayout, FranchisePriors
-from skdp.processes._franchise_start import find_start
+from skdp.processes._franchise import FranchiseLayout, FranchisePriors, find_start
 
 COUNTS = np.array([[301, 80], [377, 2], [410, 6], [398, 7], [414, 5]])
 GRID = np.geomspace(1e-2, 1e4, 61)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
-from skdp.processes import _kernels_top_level as kernels
+from skdp.processes import _kernels_table_counts as kernels
 
 
 def stream():

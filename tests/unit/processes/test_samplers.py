@@ -13,8 +13,11 @@ from skdp.processes import (
     sample_network_tables,
     sample_table_counts,
 )
-from skdp.processes._concentration import draw_concentration
-from skdp.processes._discount import draw_bounded_beta, draw_seating_evidence
+from skdp.processes._concentration import (
+    draw_bounded_beta,
+    draw_concentration,
+    draw_seating_evidence,
+)
 
 NO_RATIOS = np.empty((0, 2)), np.zeros(1, dtype=np.int64)
 COUNTS = {"counts": [30, 4], "base": [0.5, 0.5]}

@@ -15,9 +15,13 @@ from skdp._numeric._random import make_seed_sequence
 from skdp.callback import Checkpoint
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, FactorialHMM
-from skdp.sequence._factorial._alignment import FactorialDraw, name_factors
-from skdp.sequence._factorial._known_bits import check_known_bits, name_paths
-from skdp.sequence._factorial._model import FactorialModel
+from skdp.sequence._factorial._model import (
+    FactorialDraw,
+    FactorialModel,
+    check_known_bits,
+    name_factors,
+    name_paths,
+)
 from skdp.utils._checking import same_fit
 
 WEIGHTS = np.array([[0.5, -0.2, 0.1], [2.0, 0.0, 1.0], [0.0, 2.0, -1.5]])

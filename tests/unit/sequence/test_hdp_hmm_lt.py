@@ -37,7 +37,7 @@ from skdp.sequence import (
     PoissonDuration,
     hmm_viterbi,
 )
-from skdp.sequence._observed_steps import observed_steps
+from skdp.sequence._hmm._messages import observed_steps
 from skdp.utils._checking import same_fit
 
 OF_SIMILARITIES = {

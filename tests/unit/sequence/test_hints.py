@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedPanel, SequencePanel
 from skdp.sequence import HDPHMMLT, FixedSimilarity
-from skdp.sequence._hmm._hints import check_known_states, rename_by_known
+from skdp.sequence._hmm._messages import check_known_states, rename_by_known
 from skdp.utils._checking import same_fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

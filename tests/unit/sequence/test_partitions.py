@@ -19,7 +19,7 @@ from skdp.sequence import (
     NegativeBinomialDuration,
     PoissonDuration,
 )
-from skdp.sequence._hmm._distributed_sampler import DistributedHMMSampler
+from skdp.sequence._hmm._distributed import DistributedHMMSampler
 from skdp.sequence._hmm._split_merge import StateSplitMerge
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -236,7 +236,7 @@ def test_order_of_chains_for_arviz(monkeypatch):
     """The samples of the best chain come first in the estimator, but not here."""
     calls = []
     monkeypatch.setattr(
-        "skdp._fit._chain_estimator.make_inference_data", lambda *args: calls.append(args)
+        "skdp._fit._estimator.make_inference_data", lambda *args: calls.append(args)
     )
     model = chains(emission="categorical", burn_in=10).fit(RUNS)
     best = model._best_chain

@@ -11,12 +11,17 @@ from sklearn.metrics import accuracy_score, adjusted_rand_score
 
 from skdp.data import SequencePanel
 from skdp.preprocessing import WindowFeatures
-from skdp.preprocessing._windows._layout import WindowLayout
+from skdp.preprocessing._windows import WindowLayout
 from skdp.sequence import HDPHMMLT, StateDetector, hmm_posterior
-from skdp.sequence._detector._coarse import coarsen
-from skdp.sequence._detector._criterion import judge_states
-from skdp.sequence._detector._known import know_groups, know_windows, write_known
-from skdp.sequence._detector._memory import forget, learn_memory
+from skdp.sequence._state_detector import (
+    coarsen,
+    forget,
+    judge_states,
+    know_groups,
+    know_windows,
+    learn_memory,
+    write_known,
+)
 
 RNG = np.random.default_rng(2)
 T = np.arange(3000)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics import SegmentedTopicModel
 from skdp.topics._shared._partition import _REPLICAS
-from skdp.topics._tables._distributed_sampler import DistributedTableSampler
+from skdp.topics._tables._sampler import DistributedTableSampler
 
 RNG = np.random.default_rng(0)
 CORPUS = SegmentedCorpus.from_documents(

@@ -18,7 +18,7 @@ from skdp.topics import (
     SegmentedTopicModel,
     SequentialLDA,
 )
-from skdp.topics._shared._topic_tree import make_topic_tree
+from skdp.topics._words_of_topics import make_topic_tree
 
 CORPUS = make_segmented_corpus(30, n_components=4, n_features=40, random_state=0).data
 MODELS = {

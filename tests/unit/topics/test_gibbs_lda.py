@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skdp.data import SegmentedCorpus
 from skdp.datasets import make_segmented_corpus
 from skdp.topics import GibbsLDA
-from skdp.topics._lda._kernels_sweeps import SPARSE_FROM
-from skdp.topics._lda._model import nodes_of_documents, tokens_of_nodes
+from skdp.topics._kernels._lda import SPARSE_FROM
+from skdp.topics._lda._sampler import nodes_of_documents, tokens_of_nodes
 
 CORPUS = make_segmented_corpus(
     20, n_components=3, n_features=30, n_segments=(1, 5), segment_length=15.0,

@@ -26,12 +26,15 @@ from skdp.topics import (
     SequentialLDA,
     TopicSegmenter,
 )
-from skdp.topics._shared._allowed import AllowedTopics
-from skdp.topics._shared._arrays import check_counts, empty_counts
-from skdp.topics._shared._averages import TopicAverages
-from skdp.topics._shared._fixed import FixedTopics
-from skdp.topics._shared._packing import pack_words, unpack_words
-from skdp.topics._shared._seeds import Seeds
+from skdp.topics._shared._arrays import (
+    AllowedTopics,
+    FixedTopics,
+    Seeds,
+    check_counts,
+    empty_counts,
+)
+from skdp.topics._shared._distributed import TopicAverages
+from skdp.topics._shared._partition import pack_words, unpack_words
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

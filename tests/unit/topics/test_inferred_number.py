@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skdp.datasets import make_segmented_corpus
 from skdp.topics import AdaptiveTopicModel, HDPTopicModel, SegmentedTopicModel
 from skdp.topics._shared import _pilots
-from skdp.topics._shared._best_sample import BestSample
+from skdp.topics._shared._sampler import BestSample
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

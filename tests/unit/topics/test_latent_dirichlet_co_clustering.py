@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import LatentDirichletCoClustering
-from skdp.topics._ldcc._averages import CoClusterAverages
+from skdp.topics._lda._ldcc import CoClusterAverages
 
 RNG = np.random.default_rng(0)
 KINDS = RNG.random((20, 6)) < np.tile([[0.1], [0.9]], (10, 1))

@@ -145,7 +145,7 @@ def test_topics_that_trade_places_are_followed(monkeypatch):
     def align(reference, current):
         return np.array(next(orders))
 
-    monkeypatch.setattr("skdp.topics._shared._averages.align_labels", align)
+    monkeypatch.setattr("skdp.topics._shared._distributed.align_labels", align)
     found = make().fit(split(3))
     orders = iter([[1, 2, 0], [0, 1, 2], [2, 1, 0]] * 8)
     assert_same(found, make(n_shards=3).fit(CORPUS))
@@ -157,8 +157,8 @@ def test_labels_of_two_kinds_are_followed(monkeypatch):
     def align(reference, current):
         return np.roll(np.arange(len(current)), 1)
 
-    monkeypatch.setattr("skdp.topics._shared._averages.align_labels", align)
-    monkeypatch.setattr("skdp.topics._ldcc._averages.align_labels", align)
+    monkeypatch.setattr("skdp.topics._shared._distributed.align_labels", align)
+    monkeypatch.setattr("skdp.topics._lda._ldcc.align_labels", align)
     model = make(LatentDirichletCoClustering, n_document_topics=4)
     expected = clone(model).set_params(n_shards=3).fit(CORPUS)
     assert_same(model.fit(split(3)), expected)
@@ -230,7 +230,7 @@ def test_callbacks_that_look_at_the_fit():
 def test_progress(capsys, monkeypatch):
     """Partitions, speed and the time that is left, after what is said of shards."""
     clock = iter([100.0, 100.5, 101.0])
-    monkeypatch.setattr("skdp._executors._throughput.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("skdp._executors._distributed.perf_counter", lambda: next(clock))
     model = make(max_iter=4, verbose=2, n_chains=2).fit(split(3))
     assert not hasattr(model, "_throughput")
     found = capsys.readouterr().out.splitlines()

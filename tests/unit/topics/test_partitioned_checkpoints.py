@@ -26,10 +26,10 @@ from skdp.topics import (
     LatentDirichletCoClustering,
     SegmentedTopicModel,
 )
-from skdp.topics._lda._distributed_sampler import DistributedLDASampler
-from skdp.topics._shared._distributed_averages import DistributedAverages
+from skdp.topics._lda._sampler import DistributedLDASampler
+from skdp.topics._shared._distributed import DistributedAverages
 from skdp.topics._shared._partition import CorpusPartition
-from skdp.topics._tables._distributed_sampler import DistributedTableSampler
+from skdp.topics._tables._sampler import DistributedTableSampler
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 with_callbacks = pytest.mark.skipif(not has_callbacks(), reason="callbacks of scikit-learn 1.9")

@@ -20,7 +20,7 @@ from skdp.topics import (
     SequentialLDA,
     TopicSegmenter,
 )
-from skdp.topics._lda._kernels_sweeps import SPARSE_FROM
+from skdp.topics._kernels._lda import SPARSE_FROM
 from skdp.utils.estimator_checks import (
     check_resume_after_interruption,
     check_warm_start_continues,

@@ -9,8 +9,7 @@ from scipy.special import gammaln
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import SegmentedTopicModel, TopicSegmenter
-from skdp.topics._segmenter._divide import divide, drop_rare
-from skdp.topics._segmenter._model import SegmenterModel
+from skdp.topics._tables._segmenter import SegmenterModel, divide, drop_rare
 
 RNG = np.random.default_rng(0)
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from skdp.data import SegmentedCorpus
 from skdp.datasets import make_segmented_corpus
-from skdp.inspection._topic_models import name_topics
+from skdp.inspection._topic_evolution import name_topics
 from skdp.topics import (
     AdaptiveTopicModel,
     GibbsLDA,

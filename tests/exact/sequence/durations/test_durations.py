@@ -17,7 +17,7 @@ from exact.sequence.chains import check, parameters_of, stream, symbols
 
 from skdp._numeric._numba import njit
 from skdp.sequence import NegativeBinomialDuration, PoissonDuration
-from skdp.sequence._durations import _kernels as kernels
+from skdp.sequence._kernels import _segments as kernels
 
 # Four states: one with cut-off segments, one with long ones, one with short ones, one never used.
 SEQUENCES = ([0, 0, 1, 1, 1, 1, 2, 0, 0, 0], [2, 1, 1, 1, 1, 0], [1, 1, 1, 1], [2])

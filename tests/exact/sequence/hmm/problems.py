@@ -12,10 +12,9 @@ from exact.oracles.hmm import enumerate_states
 from scipy import stats
 
 from skdp._numeric._random import make_seed_sequence, make_stream
-from skdp.sequence._durations._poisson import PoissonDurationModel
-from skdp.sequence._hmm._messages import HMMMessages
+from skdp.sequence._durations._families import PoissonDurationModel
+from skdp.sequence._hmm._messages import HMMMessages, SegmentMessages
 from skdp.sequence._hmm._model import HMMModel
-from skdp.sequence._hmm._segment_messages import SegmentMessages
 
 INF = np.inf
 RNG = np.random.default_rng(0)

@@ -12,12 +12,12 @@ from exact.sequence.hmm.problems import AHEAD, enumerate_longer, every_duration,
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize, stats
 
-from skdp.emissions._binary_factors._model import BinaryFactorModel
+from skdp.emissions._binary_factors._part import BinaryFactorModel
+from skdp.emissions._common._marginals import CountMarginals, StudentMarginals
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._discrete._poisson import PoissonModel
 from skdp.emissions._gaussian._model import GaussianModel
-from skdp.emissions._marginals import CountMarginals, StudentMarginals
-from skdp.sequence._durations._poisson import PoissonDurationModel
+from skdp.sequence._durations._families import PoissonDurationModel
 from skdp.sequence._hmm._forecast import Mixture
 from skdp.sequence._hmm._model import HMMModel
 

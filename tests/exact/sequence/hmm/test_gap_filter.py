@@ -11,8 +11,11 @@ from exact.sequence.hmm.problems import START, enumerate_longer, every_duration,
 from numpy.testing import assert_allclose
 from scipy import special
 
-from skdp.emissions._autoregressive._lags import LagDesign
-from skdp.emissions._autoregressive._model import AutoregressiveModel, StartingLags
+from skdp.emissions._gaussian._autoregressive_model import (
+    AutoregressiveModel,
+    LagDesign,
+    StartingLags,
+)
 from skdp.sequence._hmm._forecast import StateMoves
 from skdp.sequence._hmm._gap_filter import GapFilter
 
@@ -238,7 +241,7 @@ def test_changes_with_missing_values(duration, monkeypatch):
     model, found = make_model(duration, emission), []
     ptr, both = np.array([0, 6, 9]), np.vstack([values, values[3:]])
     for seed in range(20):
-        monkeypatch.setattr("skdp.sequence._hmm._gapped_model.crc32", lambda _, own=seed: own)
+        monkeypatch.setattr("skdp.sequence._hmm._gap_filter.crc32", lambda _, own=seed: own)
         found.append(model.changes(ptr, both))
     found = np.mean(found, axis=0)
     assert_allclose(found[:6], changes / total, atol=0.05)

@@ -20,10 +20,9 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from skdp.data import SequencePanel
-from skdp.emissions._autoregressive._model import AutoregressiveModel, StartingLags
+from skdp.emissions._gaussian._autoregressive_model import AutoregressiveModel, StartingLags
 from skdp.sequence._hmm._gap_filter import Tail
-from skdp.sequence._hmm._lagged_forecast import Continuation, forecast_lagged
-from skdp.sequence._hmm._model import HMMModel
+from skdp.sequence._hmm._model import Continuation, HMMModel, forecast_lagged
 
 FREEDOMS = np.array([9.0, 3.5, 40.0])
 every_size = pytest.mark.parametrize(("n_dims", "n_lags"), [(1, 1), (2, 1), (1, 3), (2, 2)])

@@ -30,13 +30,13 @@ from exact.sequence.chains import (
 )
 from scipy import integrate, special
 
+from skdp._numeric._arithmetic import round_sum
 from skdp._numeric._random import draw_key
-from skdp._numeric._sums import round_sum
 from skdp.emissions import CategoricalEmission
-from skdp.sequence._hmm import _kernels_split_merge as kernels
-from skdp.sequence._hmm import _kernels_transitions
 from skdp.sequence._hmm._split_merge import StateSplitMerge, log_probability_of_merge
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
+from skdp.sequence._kernels import _transitions as _kernels_transitions
+from skdp.sequence._kernels import _transitions as kernels
 
 APART = ((1.0, 0.02, 0.02), (0.02, 1.0, 0.02), (0.02, 0.02, 1.0))
 DRAWN = {"alpha": None, "gamma": None}

@@ -10,8 +10,8 @@ from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 from exact.sequence.chains import stream
 from scipy import integrate, special
 
-from skdp.sequence._hmm import _kernels_transitions as kernels
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
+from skdp.sequence._kernels import _transitions as kernels
 
 ROWS = {
     "similar": ([3, 0, 1], [0.5, 1.2, 0.3], [1.0, 0.3, 0.05]),

@@ -9,7 +9,7 @@ from exact.oracles.hmm import log_joints
 from exact.sequence.hmm.problems import CASES, INF, random_model, tables
 
 from skdp.sequence import hmm_log_likelihood, hmm_viterbi
-from skdp.sequence._hmm._viterbi import decode
+from skdp.sequence._hmm._messages import decode
 
 
 def check(found, paths, n_steps):

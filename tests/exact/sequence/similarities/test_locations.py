@@ -10,7 +10,7 @@ from exact.oracles.quadrature import gamma_quadrature
 from scipy.special import logsumexp
 
 from skdp._numeric._random import make_seed_sequence, make_stream
-from skdp.sequence._similarities import _kernels_locations as kernels
+from skdp.sequence._kernels import _locations as kernels
 from skdp.sequence._similarities._gaussian import N_ADAPTING, GaussianSimilaritySampler
 
 

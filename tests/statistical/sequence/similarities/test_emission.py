@@ -15,7 +15,7 @@ from scipy import stats
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.emissions import GaussianEmission
-from skdp.emissions._gaussian._drawn_scale import ScalePrior
+from skdp.emissions._gaussian._sampler import ScalePrior
 from skdp.sequence import EmissionSimilarity, PoissonDuration
 from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions

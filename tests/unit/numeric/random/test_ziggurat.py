@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from skdp._numeric import _random as ziggurat
 from skdp._numeric._numba import njit
-from skdp._numeric._random import _ziggurat as ziggurat
 from skdp._numeric._random import draw_exponential, draw_normal
 
 N = 2_000_000

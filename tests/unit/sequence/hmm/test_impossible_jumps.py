@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence import GaussianSimilarity
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._similarities._kernels_emission import log_likelihood
+from skdp.sequence._kernels._distances import log_likelihood
 
 PTR, STATES = np.array([0, 4, 6]), np.array([0, 1, 0, 2, 1, 0])
 

@@ -17,8 +17,7 @@ from skdp.sequence import (
     IndependentEmissions,
     PoissonEmission,
 )
-from skdp.sequence._hmm._first_states import count
-from skdp.sequence._hmm._initial_split_merge import InitialSplitMerge, find_order
+from skdp.sequence._hmm._first_states import InitialSplitMerge, count, find_order
 from skdp.sequence._hmm._split_merge import Splitter, StateSplitMerge
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.utils._checking import same_fit

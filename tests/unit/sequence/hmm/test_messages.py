@@ -10,11 +10,9 @@ from scipy.stats import chi2
 
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence import hmm_log_likelihood, hmm_posterior, hmm_sample_states, hmm_viterbi
-from skdp.sequence._hmm import _batches
-from skdp.sequence._hmm._batches import Batches, find_longest
-from skdp.sequence._hmm._kernels_messages import filter_in_logs
-from skdp.sequence._hmm._messages import HMMMessages
-from skdp.sequence._hmm._segment_messages import SegmentMessages
+from skdp.sequence._hmm import _messages as _batches
+from skdp.sequence._hmm._messages import Batches, HMMMessages, SegmentMessages, find_longest
+from skdp.sequence._kernels._messages import filter_in_logs
 
 INF = np.inf
 PTR = np.array([0, 3, 4, 4, 9, 10, 17, 18, 20])

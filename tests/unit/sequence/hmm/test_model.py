@@ -6,12 +6,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._gaussian._model import GaussianModel
-from skdp.sequence._durations._negative_binomial import NegativeBinomialDurationModel
-from skdp.sequence._durations._poisson import PoissonDurationModel
-from skdp.sequence._hmm._alignment import StateOrder, name_states
+from skdp.sequence._durations._families import NegativeBinomialDurationModel, PoissonDurationModel
+from skdp.sequence._hmm._messages import count_pairs
 from skdp.sequence._hmm._model import HMMModel, count_active
-from skdp.sequence._hmm._sampler import HMMDraw
-from skdp.sequence._observed_steps import count_pairs
+from skdp.sequence._hmm._sampler import HMMDraw, StateOrder, name_states
 from skdp.sequence._similarities._gaussian import LatentLocations
 
 RNG = np.random.default_rng(1)

@@ -11,8 +11,8 @@ from skdp.datasets import make_lt_panel
 from skdp.emissions import CategoricalEmission, GaussianEmission, IndependentEmissions
 from skdp.sequence import HDPHMMLT, EmissionSimilarity, GaussianSimilarity
 from skdp.sequence._hmm._transitions import Transitions
+from skdp.sequence._kernels import _distances as kernels
 from skdp.sequence._similarities import _gaussian as latent_space
-from skdp.sequence._similarities import _kernels_emission as kernels
 from skdp.sequence._similarities._emission import check_distances
 from skdp.sequence._similarities._protocol import TimedTransitions
 

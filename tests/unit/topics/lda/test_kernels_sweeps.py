@@ -11,7 +11,8 @@ from scipy import stats
 
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import LANES, padded
-from skdp.topics._lda._kernels_sweeps import (
+from skdp.topics._kernels._counts import WordCounts
+from skdp.topics._kernels._lda import (
     counts_of_lists,
     empty_dense_scratch,
     empty_sparse_scratch,
@@ -23,7 +24,6 @@ from skdp.topics._lda._kernels_sweeps import (
     sweep_nodes,
     sweep_nodes_sparse,
 )
-from skdp.topics._shared._kernels import WordCounts
 
 every_kernel = pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 

@@ -21,8 +21,7 @@ from skdp.topics import (
 )
 from skdp.topics._base import BaseTopicModel
 from skdp.topics._shared import _fold_in
-from skdp.topics._shared._completion import split_words
-from skdp.topics._shared._fold_in import Halt, slices
+from skdp.topics._shared._fold_in import Halt, slices, split_words
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*sweeps after:UserWarning")
 
@@ -101,8 +100,8 @@ def count_slices(monkeypatch):
             done.append(work)
             yield work
 
-    for name in ("_tables", "_lda", "_ldcc"):
-        monkeypatch.setattr(sys.modules[f"skdp.topics.{name}._model"], "slices", counted)
+    for name in ("_tables._model", "_lda._sampler", "_lda._ldcc"):
+        monkeypatch.setattr(sys.modules[f"skdp.topics.{name}"], "slices", counted)
     return done
 
 

@@ -14,8 +14,8 @@ from skdp.topics import (
     SegmentedTopicModel,
     SequentialLDA,
 )
-from skdp.topics._shared import _likelihood
-from skdp.topics._shared._kernels_particles import MOVES, log_mean_exp, next_stop, resample
+from skdp.topics._kernels._counts import MOVES, log_mean_exp, next_stop, resample
+from skdp.topics._shared import _fold_in as _likelihood
 
 MODELS = (SegmentedTopicModel, SequentialLDA, AdaptiveTopicModel, GibbsLDA)
 every_model = pytest.mark.parametrize("model", MODELS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from skdp.topics._shared._priors import (
+from skdp.topics._shared._arrays import (
     FLOOR,
     _digamma,
     count_frequencies,

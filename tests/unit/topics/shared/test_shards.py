@@ -22,13 +22,19 @@ from skdp.topics import (
     LatentDirichletCoClustering,
     SegmentedTopicModel,
 )
-from skdp.topics._lda._kernels_sweeps import list_words
-from skdp.topics._lda._shard import ListedWords, check_lists
+from skdp.topics._kernels._counts import move_words
+from skdp.topics._kernels._lda import list_words
+from skdp.topics._lda._sampler import ListedWords, check_lists
 from skdp.topics._shared._arrays import MAX_COUNT, check_counts, empty_counts
-from skdp.topics._shared._kernels_changes import move_words
-from skdp.topics._shared._packing import decode, encode, pack, unpack
-from skdp.topics._shared._partition import CountChange, Replica
-from skdp.topics._shared._shards import Counted
+from skdp.topics._shared._partition import (
+    CountChange,
+    Counted,
+    Replica,
+    decode,
+    encode,
+    pack,
+    unpack,
+)
 
 LARGEST = 2**24
 

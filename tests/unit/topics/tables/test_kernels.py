@@ -9,18 +9,18 @@ from skdp._numeric._random import derive_stream
 from skdp._numeric._simd import padded
 from skdp.data import SegmentedCorpus
 from skdp.topics import SegmentedTopicModel
-from skdp.topics._hdp._kernels_moves import Division
+from skdp.topics._kernels._hdp import Division
+from skdp.topics._kernels._left_to_right import enter_levels
+from skdp.topics._kernels._open_moves import Blocks, seat_anchors, sweep_sides
+from skdp.topics._kernels._ssa import LONG_WALK, take_seat
+from skdp.topics._kernels._sweeps import SAMPLERS
 from skdp.topics._shared._arrays import flat
-from skdp.topics._tables import _open_moves
-from skdp.topics._tables._arrays import (
+from skdp.topics._tables import _open_sampler as _open_moves
+from skdp.topics._tables._model import (
     empty_levels,
     stirling_ratios,
     writable,
 )
-from skdp.topics._tables._kernels_left_to_right import enter_levels
-from skdp.topics._tables._kernels_open_moves import Blocks, seat_anchors, sweep_sides
-from skdp.topics._tables._kernels_seats import LONG_WALK, take_seat
-from skdp.topics._tables._kernels_sweeps import SAMPLERS
 from skdp.topics._tables._sampler import HyperParameters, TableSampler
 
 PARENTS = {"segmented": (1.0, 0.0), "sequential": (0.0, 1.0), "adaptive": (1.5, 0.7)}

@@ -1,1 +1,0 @@
-"""Autoregressive emissions: sampler, model, lags and kernels."""

@@ -1,1 +1,0 @@
-"""Tables whose columns have scalar distributions of several kinds, in clusters."""

@@ -1,0 +1,1 @@
+"""Code that all emissions share: the interface of samplers, columns, marginals, clusters."""

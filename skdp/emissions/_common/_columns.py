@@ -1,0 +1,690 @@
+"""Columns of observations, possibly in parts: selection, sums, outliers, constants, moments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+from sklearn.base import BaseEstimator
+
+from skdp._checks import check_scale, shorten
+from skdp._numeric import Floats, Places
+from skdp._numeric._numba import as_readonly
+from skdp._sklearn_compat import EstimatorMixin, validate_parameters
+from skdp.emissions._common._marginals import StudentMarginals
+from skdp.emissions._kernels import _gaussian as kernels
+
+# Selections of columns, and checks that each column of X belongs to one part.
+
+
+def find_columns(columns: Any, n_columns: int, names: list[str] | None, where: str) -> Places:
+    """Return the indices of the selected columns, or raise an error that begins with `where`.
+    Selections are those of scikit-learn's ``ColumnTransformer``: a slice of names includes its end.
+    """
+    if isinstance(columns, slice):
+        ends: list[Any] = [columns.start, columns.stop]
+        ends = [None if end is None else _place(end, names, where) for end in ends]
+        if isinstance(columns.stop, str):
+            ends[1] += 1
+        found = np.arange(n_columns)[ends[0] : ends[1] : columns.step]
+    elif isinstance(columns, str | Integral) and not isinstance(columns, bool):
+        found = np.array([_place(columns, names, where)], dtype=object)  # of any length
+    else:
+        found = _find_listed(columns, n_columns, names, where)
+    if len(found) == 0:
+        raise ValueError(f"{where} has no columns.")
+    if found.min() < -n_columns or found.max() >= n_columns:
+        wrong = found.max() if found.max() >= n_columns else found.min()
+        raise ValueError(
+            f"{where}: there is no column {shorten(wrong)}, X has {n_columns} columns."
+        )
+    found = (found % n_columns).astype(np.int64)
+    if len(np.unique(found)) < len(found):
+        raise ValueError(f"{where} names a column twice: {shorten(columns)}.")
+    return found
+
+
+def _find_listed(columns: Any, n_columns: int, names: list[str] | None, where: str) -> Any:
+    array = np.asarray(None if callable(columns) else columns)
+    if array.ndim != 1 or (len(array) and array.dtype.kind not in "biuUOT"):
+        raise TypeError(
+            f"{where}: columns must be an int, a name, a slice, or a list of ints, names or bools; "
+            f"got {shorten(columns)}."
+        )
+    if array.dtype.kind == "b":
+        if len(array) != n_columns:
+            raise ValueError(
+                f"{where}: a mask must have an entry for each of the {n_columns} columns of X, got "
+                f"{len(array)}."
+            )
+        return np.flatnonzero(array)
+    return np.array([_place(column, names, where) for column in array.tolist()], dtype=object)
+
+
+def _place(column: Any, names: list[str] | None, where: str) -> int:
+    """Return the index of a column."""
+    if not isinstance(column, str):
+        if isinstance(column, Integral) and not isinstance(column, bool):
+            return int(column)
+        raise TypeError(f"{where}: columns must be ints, names or bools, got {shorten(column)}.")
+    if names is None:
+        raise ValueError(
+            f"{where}: column {shorten(column)} is given by its name, but X has none: fit to data "
+            "frames, or give the numbers of columns."
+        )
+    if column not in names:
+        raise ValueError(
+            f"{where}: there is no column {shorten(column)}, X has {', '.join(names)}."
+        )
+    return names.index(column)
+
+
+def check_shared_out(
+    parts: dict[str, Places], n_columns: int, names: list[str] | None, where: str
+) -> None:
+    """Raise a ValueError unless each column belongs to one of the parts."""
+
+    def call(column: int) -> str:
+        return f"{column}" if names is None else f"{column} ({names[column]!r})"
+
+    owners: dict[int, str] = {}
+    for name, columns in parts.items():
+        for column in columns.tolist():
+            if column in owners:
+                raise ValueError(
+                    f"{where}: column {call(column)} is given to both {owners[column]!r} and "
+                    f"{name!r}."
+                )
+            owners[column] = name
+    rest = [call(column) for column in range(n_columns) if column not in owners]
+    if rest:
+        raise ValueError(
+            f"{where}: {'columns' if len(rest) > 1 else 'column'} {', '.join(rest)} of X belong"
+            f"{'' if len(rest) > 1 else 's'} to no emission: add one, or leave them out of X."
+        )
+
+
+# Observations in one or several parts, and emissions that accept both.
+
+
+class Observations(Protocol):
+    """Observations in one or several parts."""
+
+    @property
+    def n_features(self) -> int:
+        """Number D of columns."""
+
+    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the elementwise sum over parts of tuples ``f(values, *args)``."""
+
+
+class ObservedSequences(Observations, Protocol):
+    """Observations with the offsets of sequences."""
+
+    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the elementwise sum over parts of tuples ``f(values, ptr, *args)``."""
+
+
+class InMemoryRows:
+    """Observations in one part, perhaps with the offsets of sequences."""
+
+    def __init__(self, values: Floats, ptr: Places | None = None):
+        self._values, self._ptr = values, ptr
+
+    @property
+    def n_features(self) -> int:
+        """Number D of columns."""
+        return int(self._values.shape[1])
+
+    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return ``f(values, *args)``."""
+        result: tuple[Any, ...] = f(self._values, *args)
+        return result
+
+    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return ``f(values, ptr, *args)``."""
+        return self.sum(f, self._ptr, *args)
+
+
+class DerivedRows:
+    """Rows that ``make(values, ptr, *args)`` derives from observations, part by part."""
+
+    def __init__(
+        self, data: ObservedSequences, n_features: int, make: Callable[..., Floats], *args: Any
+    ):
+        self.n_features = n_features
+        self._data, self._make, self._args = data, make, args
+
+    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(rows, *args)``."""
+        return self.sum_sequences(without_ptr, f, args)
+
+    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(rows, ptr, *args)``."""
+        return self._data.sum_sequences(apply_to_made, self._make, self._args, f, args)
+
+
+def apply_to_made(
+    values: Floats,
+    ptr: Places,
+    make: Callable[..., Floats],
+    of: tuple[Any, ...],
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+) -> Any:
+    """Apply `f` to the rows that `make` returns for observations."""
+    return f(make(values, ptr, *of), ptr, *args)
+
+
+def without_ptr(rows: Floats, ptr: Places, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """Apply `f`, which takes no offsets, to rows."""
+    return f(rows, *args)
+
+
+class PartedEmission(EstimatorMixin, BaseEstimator):
+    """Base class of emissions that accept observations in parts and do not depend on sequences."""
+
+    def make_sampler(self, values: Floats, n_states: int) -> Any:
+        """Return the sampler of this emission's parameters for these observations.
+
+        Parameters
+        ----------
+        values : (N, D) array
+            The observations, from which some priors are computed.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid or does not match the observations.
+        """
+        validate_parameters(self)
+        self._check_values(values)
+        return self._make_sampler_of(InMemoryRows(values), n_states)
+
+    def make_sampler_of(self, data: Observations, n_states: int) -> Any:
+        """Return the same sampler as `make_sampler`, for observations that may be in parts.
+
+        Parameters
+        ----------
+        data : object
+            Object with ``n_features`` and ``sum(f, *args)``, which returns the sum over parts of
+            tuples ``f(values, *args)``.
+        n_states : int
+            J.
+
+        Returns
+        -------
+        EmissionSampler
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid or does not match the observations.
+        """
+        validate_parameters(self)
+        return self._make_sampler_of(data, n_states)
+
+    def _check_values(self, values: Floats) -> None:
+        """Raise a ValueError for impossible observations."""
+
+    def _make_sampler_of(self, data: Observations, n_states: int) -> Any:
+        """Return the sampler; parameters are valid."""
+        raise NotImplementedError
+
+
+def check_numbers(values: NDArray[np.float64]) -> None:
+    """Raise a ValueError if an observation is infinite."""
+    if np.isinf(values).any():
+        t, d = np.argwhere(np.isinf(values))[0]
+        raise ValueError(
+            f"X must hold finite numbers, or NaN for missing values; got {values[t, d]:g}."
+        )
+    check_scale(values)
+
+
+# Statistics of observations as exact sums over the parts of a panel: see `_kernels/_gaussian`.
+
+
+Sums = tuple[Places, Places]
+"""Sums of deviations from the midpoints of ranges, and sums of their products."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """Numbers and ranges of the observations of each component; the ranges of parts add up."""
+
+    numbers: Places  # (K,)
+    lows: Floats  # (K, W)
+    highs: Floats  # (K, W)
+
+    @classmethod
+    def of(cls, values: Floats, states: Places, n_components: int, width: int) -> Ranges:
+        """Return the ranges of observations; those with state -1 do not count."""
+        numbers = np.empty(n_components, dtype=np.int64)
+        lows, highs = np.empty((2, n_components, width))
+        kernels.find_ranges(values, states, numbers, lows, highs)
+        return cls(numbers, lows, highs)
+
+    def __add__(self, other: Ranges) -> Ranges:
+        return Ranges(
+            self.numbers + other.numbers,
+            np.minimum(self.lows, other.lows),
+            np.maximum(self.highs, other.highs),
+        )
+
+    @cached_property
+    def _units(self) -> tuple[Floats, Floats, Floats]:
+        """Midpoints and scales of the components' ranges, and the units of their sums."""
+        middles, scales = np.empty((2, *self.lows.shape))
+        units = np.empty(len(self.numbers))
+        kernels.choose_units(self.numbers, self.lows, self.highs, middles, scales, units)
+        return middles, scales, units
+
+    def add_up(self, values: Floats, states: Places) -> Sums:
+        """Return the sums over observations, which may be a part of those with these ranges."""
+        n_components, width = self.lows.shape
+        firsts = np.empty((n_components, width), dtype=np.int64)
+        seconds = np.empty((n_components, width, width), dtype=np.int64)
+        kernels.add_up(values, states, *self._units, firsts, seconds, np.empty(width))
+        return firsts, seconds
+
+    def settle(self, sums: Sums, counts: Floats, centers: Floats, scatter: Floats) -> None:
+        """Write counts, centers and scatter given the sums over all observations."""
+        kernels.settle(self.numbers, *self._units, *sums, counts, centers, scatter)
+
+
+def find_moments(data: Observations) -> tuple[Ranges, Floats, Floats]:
+    """Return ranges and means of columns, and sums of products of deviations, 0 where missing."""
+    (ranges,) = data.sum(find_column_ranges)
+    sums = data.sum(add_up_columns, ranges)
+    n_dims = data.n_features
+    centers = np.empty((n_dims, 1))
+    ranges.settle(sums, np.empty(n_dims), centers, np.empty((n_dims, 1, 1)))
+    mean = np.where(ranges.numbers > 0, centers[:, 0], 0.0)
+    scales = np.empty(n_dims)
+    unit = kernels.choose_units_about(mean, ranges.numbers, ranges.lows, ranges.highs, scales)
+    (products,) = data.sum(multiply_columns, mean, scales, float(unit))
+    lower = np.tril(products) / unit / np.multiply.outer(scales, scales)
+    return ranges, mean, lower + np.tril(lower, -1).T
+
+
+def _rows(values: Floats) -> Floats:
+    """Return values of one type, for which kernels are compiled once."""
+    rows: Floats = as_readonly(np.ascontiguousarray(values))
+    return rows
+
+
+def find_column_ranges(values: Floats) -> tuple[Ranges]:
+    """Return the range of each column."""
+    check_numbers(values)
+    nothing = np.zeros(len(values), dtype=np.int64)
+    return (Ranges.of(_rows(values), nothing, values.shape[1], 1),)
+
+
+def add_up_columns(values: Floats, ranges: Ranges) -> Sums:
+    """Return the sums of each column."""
+    return ranges.add_up(_rows(values), np.zeros(len(values), dtype=np.int64))
+
+
+def multiply_columns(values: Floats, mean: Floats, scales: Floats, unit: float) -> tuple[Places]:
+    """Return sums of products of deviations from a mean, as integer multiples of the unit."""
+    out = np.empty((len(mean), len(mean)), dtype=np.int64)
+    kernels.multiply(_rows(values), mean, scales, unit, out, np.empty(len(mean)))
+    return (out,)
+
+
+def sum_powered(
+    values: Floats, states: Places, powers: Floats, n_states: int
+) -> tuple[Floats, Floats, Floats]:
+    """Return numbers, means and scatters of observed values weighted by powers, (J, D) each."""
+    shape = n_states, values.shape[1]
+    counts, centers, scatter = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for d, column in enumerate(values.T):
+        seen = ~np.isnan(column) & (states >= 0)
+        x, z, w = column[seen], states[seen], powers[seen]
+        counts[:, d] = np.bincount(z, w, n_states)
+        sums = np.bincount(z, w * x, n_states)
+        centers[:, d] = sums / np.where(counts[:, d] > 0.0, counts[:, d], 1.0)
+        scatter[:, d] = np.bincount(z, w * (x - centers[z, d]) ** 2, n_states)
+    return counts, centers, scatter
+
+
+# Observations with outliers shrunk toward the median, so that default priors do not follow them.
+#
+# In each column, m is the median and R the interdecile range of the values that differ from it:
+# repeated medians, such as the zeros of a column that is mostly zero, do not vary. A value x at a
+# distance of more than c = 10 R counts as m + c^2 / (x - m), so that its weight falls with its
+# distance. A single value, or a few percent of the values, then cannot stretch a variance or move a
+# mean, however large they are, whereas values up to the distance c are unchanged: small clusters
+# may be far away. R and m are equivariant to shifts and scalings of a column, and they are order
+# statistics, which do not depend on how the observations are divided into parts.
+
+
+ROUNDING = 1e-12
+"""Relative variation below which a column counts as constant."""
+
+SMALLEST = 1e-150
+"""Smallest range of a column: squares of smaller ranges lose digits or underflow to 0."""
+
+_TAIL, _REACH = 0.1, 10.0
+
+_SIGN = np.uint64(1 << 63)
+_DIGIT_BITS = 8
+
+
+class ClippedRows:
+    """Observations, possibly in parts, with outliers shrunk toward the median."""
+
+    def __init__(self, data: Observations):
+        self.n_features = data.n_features
+        self._data: Any = data
+        (ranges,) = data.sum(find_column_ranges)
+        _check_ranges(ranges)
+        self.bounds = _find_bounds(data, ranges.numbers)  # m and c, (D,) each
+
+    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(values, *args)``."""
+        result: tuple[Any, ...] = self._data.sum(_apply, self.bounds, f, args)
+        return result
+
+    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(values, ptr, *args)``."""
+        result: tuple[Any, ...] = self._data.sum_sequences(
+            _apply_to_sequences, self.bounds, f, args
+        )
+        return result
+
+
+def _apply(values: Floats, bounds: Any, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    return f(pull_in(values, *bounds), *args)
+
+
+def _apply_to_sequences(
+    values: Floats, ptr: Places, bounds: Any, f: Callable[..., Any], args: tuple[Any, ...]
+) -> Any:
+    return f(pull_in(values, *bounds), ptr, *args)
+
+
+def pull_in(values: Floats, medians: Floats, cuts: Floats) -> Floats:
+    """Return values, with x at more than a distance c from the median m as m + c^2 / (x - m)."""
+    away = values - medians
+    far = np.abs(away) > cuts
+    if not far.any():
+        return values
+    columns = np.nonzero(far)[1]
+    pulled = values.copy()
+    pulled[far] = medians[columns] + cuts[columns] * (cuts[columns] / away[far])
+    return pulled
+
+
+def _check_ranges(ranges: Ranges) -> None:
+    """Raise a ValueError if squares of a column's variation would underflow."""
+    seen = ranges.numbers > 0
+    lows, highs = (np.where(seen, ends[:, 0], 0.0) for ends in (ranges.lows, ranges.highs))
+    widths = highs - lows
+    sizes = np.maximum(np.abs(lows), np.abs(highs))
+    small = (widths < SMALLEST) & (widths > ROUNDING * sizes)
+    if small.any():
+        d = int(np.argmax(small))
+        raise ValueError(
+            f"X must hold columns that are constant or range over {SMALLEST:g} or more, because "
+            f"squares of smaller numbers underflow; column {d} goes from {lows[d]:g} to "
+            f"{highs[d]:g}: scale the columns of X."
+        )
+
+
+def _find_bounds(data: Observations, numbers: Places) -> tuple[Floats, Floats]:
+    """Return the medians of all columns, and the distances beyond which values are shrunk."""
+    (medians,) = find_order_statistics(data, ((numbers - 1) // 2)[np.newaxis])
+    below, equal = data.sum(_count_about, medians)
+    n_others = numbers - equal
+    first = np.floor(_TAIL * n_others + 0.5).astype(np.int64)
+    ranks = np.array([first, n_others - 1 - first])
+    ranks = np.where(ranks < below, ranks, ranks + equal)
+    lows, highs = find_order_statistics(data, np.clip(ranks, 0, np.maximum(numbers - 1, 0)))
+    widths = np.maximum(highs, medians) - np.minimum(lows, medians)
+    known = (n_others > 0) & (widths >= SMALLEST)
+    return medians, np.where(known, _REACH * widths, np.inf)
+
+
+def _count_about(values: Floats, medians: Floats) -> tuple[Places, Places]:
+    """Return the number of values below the median and equal to it, for each column."""
+    return (values < medians).sum(axis=0), (values == medians).sum(axis=0)
+
+
+def find_order_statistics(data: Observations, ranks: Places) -> Floats:
+    """Return the values of given ranks (from 0) in each column, (R, D), ignoring NaN."""
+    # The bits of a float define a 64-bit integer with the same order. Its digits are found one by
+    # one, from the number of values with each digit.
+    heads = np.zeros(ranks.shape, dtype=np.uint64)
+    for shift in range(64 - _DIGIT_BITS, -1, -_DIGIT_BITS):
+        (counts,) = data.sum(_count_digits, heads, shift)
+        running = counts.cumsum(axis=2)
+        digits = (running[:, :, :-1] <= ranks[:, :, np.newaxis]).sum(axis=2)[:, :, np.newaxis]
+        ranks = ranks - np.take_along_axis(running - counts, digits, axis=2)[:, :, 0]
+        heads = (heads << np.uint64(_DIGIT_BITS)) | digits[:, :, 0].astype(np.uint64)
+    bits = np.where(heads & _SIGN, heads ^ _SIGN, ~heads)
+    return bits.view(np.float64)
+
+
+def _count_digits(values: Floats, heads: NDArray[np.uint64], shift: int) -> tuple[Places]:
+    """Return the counts of the next digit, (R, D, 256), among values with given leading digits."""
+    counts = np.empty((*heads.shape, 1 << _DIGIT_BITS), dtype=np.int64)
+    for d, column in enumerate(values.T):
+        bits = (column[~np.isnan(column)] + 0.0).view(np.uint64)  # 0.0 and -0.0 are the same
+        keys = np.where(bits & _SIGN, ~bits, bits | _SIGN) >> np.uint64(shift)
+        for r, head in enumerate(heads[:, d]):
+            own = keys[keys >> np.uint64(_DIGIT_BITS) == head].astype(np.int64)
+            counts[r, d] = np.bincount(own & 255, minlength=256)
+    return (counts,)
+
+
+# Columns that are constant in the data of a fit, from which no state is inferred.
+#
+# With scatter 0 but a prior scale, the evidence of a constant column would favor few states: it
+# contains log Gamma((nu + n_j) / 2) of each state j, which is superadditive. So samplers do not see
+# these columns. In a model, they have the same distribution in all states: see `ConstantColumns`.
+
+
+FREEDOM = 3.0
+"""Degrees of freedom of the distribution of a constant column.
+
+Far values in new data then have log densities of a moderate size. Densities of a Gaussian
+distribution would be so small that in the sum over columns the digits by which states differ would
+be lost.
+"""
+
+SCALE_RATIO = (FREEDOM - 2.0) / FREEDOM
+"""Squared scale of this distribution, whose variance is 1."""
+
+
+class ConstantColumns(NamedTuple):
+    """Columns that are constant in the data of a fit, and the others.
+    New values are Student t about the constant (see `FREEDOM`), Gaussian if parameters are known.
+    """
+
+    varying: Places  # (V,), their indices
+    constant: Places  # (C,)
+    values: Floats  # (C,)
+
+    @classmethod
+    def of(cls, data: Observations) -> Self | None:
+        """Return the constant columns with values, or None if there are none, or no others."""
+        (ranges,) = data.sum(find_column_ranges)
+        seen = ranges.numbers > 0
+        lows, highs = (np.where(seen, ends[:, 0], 0.0) for ends in (ranges.lows, ranges.highs))
+        sizes = np.maximum(np.abs(lows), np.abs(highs))
+        is_constant = seen & (highs - lows <= ROUNDING * sizes)
+        if not is_constant.any() or not (seen & ~is_constant).any():
+            return None
+        constant = np.flatnonzero(is_constant)
+        return cls(np.flatnonzero(~is_constant), constant, lows[constant])
+
+    @property
+    def n_features(self) -> int:
+        """Number D of all columns."""
+        return len(self.varying) + len(self.constant)
+
+    def leave_out(self, values: Floats) -> Floats:
+        """Return the columns that vary, (N, V)."""
+        own: Floats = as_readonly(np.ascontiguousarray(values[:, self.varying]))
+        return own
+
+    def insert(self, array: Floats, fill: Any) -> Floats:
+        """Return an array (..., V) with `fill` in the constant columns, (..., D)."""
+        out = np.empty((*array.shape[:-1], self.n_features))
+        out[..., self.varying], out[..., self.constant] = array, fill
+        return out
+
+    def insert_square(self, matrices: Floats, diagonal: float) -> Floats:
+        """Return matrices (..., V, V) with uncorrelated constant columns, (..., D, D)."""
+        out = np.zeros((*matrices.shape[:-2], self.n_features, self.n_features))
+        out[..., self.varying[:, np.newaxis], self.varying] = matrices
+        out[..., self.constant, self.constant] = diagonal
+        return out
+
+    def distribution(self, *, known: bool = False) -> StudentMarginals:
+        """Return the distribution of the constant columns, for one state, (1, C)."""
+        locations = self.values[np.newaxis]
+        if known:
+            return StudentMarginals(locations, np.ones(locations.shape))
+        scales = np.full(locations.shape, np.sqrt(SCALE_RATIO))
+        return StudentMarginals(locations, scales, np.full(locations.shape, FREEDOM))
+
+    def log_density(self, values: Floats, *, known: bool = False) -> Floats:
+        """Return the log density of the observed values of the constant columns, (N, 1)."""
+        distribution, out = self.distribution(known=known), np.zeros((len(values), 1))
+        for i, d in enumerate(self.constant):
+            logs = distribution.log_density(values[:, d], i)
+            out += np.where(np.isnan(values[:, [d]]), 0.0, logs)
+        return out
+
+    def quantiles(self, levels: Floats) -> Floats:
+        """Return the quantiles of the next values, (Q, C)."""
+        quantiles: Floats = np.sqrt(SCALE_RATIO) * stdtrit(FREEDOM, levels)
+        return self.values + quantiles[:, np.newaxis]
+
+    def sample(self, n: int, rng: np.random.Generator, *, known: bool = False) -> Floats:
+        """Return draws of the constant columns, (n, C)."""
+        shape = n, len(self.constant)
+        noise = rng.standard_normal(shape) if known else rng.standard_t(FREEDOM, shape)
+        scales: Floats = self.distribution(known=known).scales
+        return self.values + scales * noise
+
+
+class VaryingColumns:
+    """Observations, possibly in parts, without their constant columns."""
+
+    def __init__(self, data: Observations, constants: ConstantColumns):
+        self.n_features = len(constants.varying)
+        self._data: Any = data
+        self._constants = constants
+
+    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(values, *args)``."""
+        result: tuple[Any, ...] = self._data.sum(_apply_without_constants, self._constants, f, args)
+        return result
+
+    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(values, ptr, *args)``."""
+        result: tuple[Any, ...] = self._data.sum_sequences(
+            _apply_to_sequences_without_constants, self._constants, f, args
+        )
+        return result
+
+
+def _apply_without_constants(
+    values: Floats, constants: ConstantColumns, f: Callable[..., Any], args: tuple[Any, ...]
+) -> Any:
+    return f(constants.leave_out(values), *args)
+
+
+def _apply_to_sequences_without_constants(
+    values: Floats,
+    ptr: Places,
+    constants: ConstantColumns,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+) -> Any:
+    return f(constants.leave_out(values), ptr, *args)
+
+
+# Means and covariances of observations, from which default priors are computed.
+
+
+LEAST = 1e-6
+"""Smallest deviation of the noise of a column relative to that of the column.
+
+The noise of a column that does not vary has the deviation 1.
+"""
+
+SHRINKAGE = 1e-4
+"""Shrinkage of the data's correlations, so that collinear columns have a definite matrix."""
+
+
+def moments(
+    values: NDArray[np.float64], shrinkage: float = SHRINKAGE
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean and a positive definite covariance of observed values, outliers shrunk."""
+    return moments_of(InMemoryRows(values), shrinkage)
+
+
+def moments_of(
+    data: Observations, shrinkage: float = SHRINKAGE
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the moments of observations that may be in parts; outliers are shrunk."""
+    # Missing values count as means, so that the correlation matrix stays positive definite.
+    ranges, mean, squares = find_moments(ClippedRows(data))
+    return mean, find_covariance(ranges, squares, shrinkage)
+
+
+def find_covariance(
+    ranges: Ranges, squares: NDArray[np.float64], shrinkage: float = SHRINKAGE
+) -> NDArray[np.float64]:
+    """Return a positive definite covariance, given sums of products of deviations from means."""
+    sums, varies = np.diag(squares), find_varying(ranges, squares)
+    variances = sums / np.maximum(ranges.numbers, 1)
+    lengths = np.sqrt(np.where(varies, sums, 1.0))
+    both = np.multiply.outer(varies, varies)
+    correlations = (1.0 - shrinkage) * np.where(both, squares, 0.0)
+    correlations /= np.multiply.outer(lengths, lengths)
+    np.fill_diagonal(correlations, 1.0)
+    deviations = np.sqrt(np.where(varies, variances, 1.0))
+    return correlations * np.multiply.outer(deviations, deviations)
+
+
+def find_deviations(data: Observations) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the standard deviation of each column, 1 if it does not vary, and whether it does."""
+    ranges, _, squares = find_moments(data)
+    deviations = np.sqrt(np.diag(find_covariance(ranges, squares)))
+    return deviations, find_varying(ranges, squares)
+
+
+def widen(
+    covariance: NDArray[np.float64], least: NDArray[np.float64], varies: Any = True
+) -> NDArray[np.float64]:
+    """Return a covariance with the same correlations and at least the given deviations."""
+    deviations = np.sqrt(np.diag(covariance))
+    # Columns that do not vary get these deviations.
+    ratios = np.maximum(np.where(varies, deviations, 0.0), least) / deviations
+    return np.asarray(covariance * np.multiply.outer(ratios, ratios))
+
+
+def find_varying(ranges: Ranges, squares: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return whether each column varies, (D,), given sums of products of deviations from means."""
+    variances = np.diag(squares) / np.maximum(ranges.numbers, 1)
+    largest = np.maximum(np.abs(ranges.lows), np.abs(ranges.highs))[:, 0]
+    roundings = (ROUNDING * np.where(ranges.numbers > 0, largest, 0.0)) ** 2
+    return np.asarray(variances > roundings)

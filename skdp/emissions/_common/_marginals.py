@@ -1,0 +1,321 @@
+"""Marginal distributions of the next observation of each state: moments, cdf, quantile bounds.
+
+Forecasts mix these distributions over states and stored samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, betaln, gammaincc, ndtr, ndtri, stdtr, stdtrit
+
+from skdp._numeric import Floats
+from skdp._numeric._arrays import unique_rows
+
+_BLOCK = 1000
+"""Number of rows processed at a time, to limit the size of temporary arrays."""
+
+
+class Marginals(Protocol):
+    """Distributions of single columns, one per state."""
+
+    @property
+    def means(self) -> Floats:
+        """(J, D) array; means that do not exist are NaN."""
+
+    @property
+    def variances(self) -> Floats:
+        """(J, D) array; variances that do not exist are infinite."""
+
+    def parameters(self, column: int) -> Floats:
+        """Return the parameters that identify each state's distribution of a column, (J, any)."""
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
+
+    def is_discrete(self, column: int) -> bool:
+        """Return whether a column holds integers >= 0."""
+
+    def cdf(self, x: Floats, column: int) -> Floats:
+        """Return P(X <= x), (..., J), for x of shape (...)."""
+
+
+class NumberMarginals(Marginals, Protocol):
+    """Distributions of single columns, some of which hold arbitrary numbers."""
+
+    def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
+        """Return bounds of the quantiles q, (Q,), of all states and their mixtures, for numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class StudentMarginals:
+    """Student t distributions, or Gaussian ones."""
+
+    locations: Floats  # (J, D)
+    scales: Floats  # (J, D)
+    freedoms: Floats | None = None  # (J, D), or None for Gaussian distributions
+
+    @property
+    def means(self) -> Floats:
+        """Means; NaN with one degree of freedom or less."""
+        if self.freedoms is None:
+            return self.locations
+        return np.where(self.freedoms > 1.0, self.locations, np.nan)
+
+    @property
+    def variances(self) -> Floats:
+        """Variances; infinite with two degrees of freedom or less."""
+        if self.freedoms is None:
+            return self.scales**2
+        above = np.where(self.freedoms > 2.0, self.freedoms - 2.0, 1.0)
+        ratios = np.where(self.freedoms > 2.0, self.freedoms / above, np.inf)
+        return self.scales**2 * ratios
+
+    def parameters(self, column: int) -> Floats:
+        """Return the parameters that identify each state's distribution of a column."""
+        return _of_column(column, self.locations, self.scales, self.freedoms)
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
+        freedoms = None if self.freedoms is None else self.freedoms[states]
+        return replace(
+            self, locations=self.locations[states], scales=self.scales[states], freedoms=freedoms
+        )
+
+    def is_discrete(self, column: int) -> bool:
+        """Return False."""
+        return False
+
+    def cdf(self, x: Floats, column: int) -> Floats:
+        """Return P(X <= x), (..., J)."""
+        z = (x[..., np.newaxis] - self.locations[:, column]) / self.scales[:, column]
+        if self.freedoms is None:
+            return np.asarray(ndtr(z))
+        return np.asarray(stdtr(self.freedoms[:, column], z))
+
+    def log_density(self, x: Floats, column: int) -> Floats:
+        """Return the log densities of numbers, (..., J)."""
+        scales = self.scales[:, column]
+        z = (x[..., np.newaxis] - self.locations[:, column]) / scales
+        if self.freedoms is None:
+            return np.asarray(-0.5 * z**2 - np.log(scales * np.sqrt(2.0 * np.pi)))
+        return log_student(z, self.freedoms[:, column]) - np.log(scales)
+
+    def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
+        """Return bounds of the quantiles of all states, with a small margin."""
+        p = q[:, np.newaxis]
+        z = ndtri(p) if self.freedoms is None else stdtrit(self.freedoms[:, column], p)
+        x, margins = self.locations[:, column] + self.scales[:, column] * z, np.abs(z) + 1.0
+        margins = 1e-6 * self.scales[:, column] * margins
+        return (x - margins).min(axis=1), (x + margins).max(axis=1)
+
+
+def log_student(z: Floats, freedoms: Floats) -> Floats:
+    """Return log densities of Student t distributions with location 0 and scale 1."""
+    half = 0.5 * freedoms
+    constants = -betaln(half, 0.5) - 0.5 * np.log(freedoms)
+    return np.asarray(constants - (half + 0.5) * np.log1p(z**2 / freedoms))
+
+
+@dataclass(frozen=True, eq=False)
+class CountMarginals:
+    """Negative binomial counts, or Poisson ones."""
+
+    intensities: Floats  # (J, D)
+    shapes: Floats | None = None  # (J, D), of their Gamma distributions, or None for Poisson counts
+
+    @property
+    def means(self) -> Floats:
+        """Means."""
+        return self.intensities
+
+    @property
+    def variances(self) -> Floats:
+        """Variances."""
+        if self.shapes is None:
+            return self.intensities
+        return self.intensities + self.intensities**2 / self.shapes
+
+    def parameters(self, column: int) -> Floats:
+        """Return the parameters that identify each state's distribution of a column."""
+        return _of_column(column, self.intensities, self.shapes)
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
+        shapes = None if self.shapes is None else self.shapes[states]
+        return replace(self, intensities=self.intensities[states], shapes=shapes)
+
+    def is_discrete(self, column: int) -> bool:
+        """Return True."""
+        return True
+
+    def cdf(self, x: Floats, column: int) -> Floats:
+        """Return P(X <= x), (..., J), for integers x."""
+        k, means = x[..., np.newaxis] + 1.0, self.intensities[:, column]
+        if self.shapes is None:
+            result = gammaincc(np.maximum(k, 1.0), means)
+        else:
+            shapes = self.shapes[:, column]
+            result = betainc(shapes, np.maximum(k, 1.0), shapes / (shapes + means))
+        return np.where(k > 0.0, result, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryMarginals:
+    """Columns of 0 and 1."""
+
+    probs: Floats  # (J, D), probabilities of 1
+
+    @property
+    def means(self) -> Floats:
+        """Means."""
+        return self.probs
+
+    @property
+    def variances(self) -> Floats:
+        """Variances."""
+        return self.probs * (1.0 - self.probs)
+
+    def parameters(self, column: int) -> Floats:
+        """Return the parameters that identify each state's distribution of a column."""
+        return self.probs[:, [column]]
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
+        return replace(self, probs=self.probs[states])
+
+    def is_discrete(self, column: int) -> bool:
+        """Return True."""
+        return True
+
+    def cdf(self, x: Floats, column: int) -> Floats:
+        """Return P(X <= x), (..., J)."""
+        x = x[..., np.newaxis]
+        return np.where(x < 0.0, 0.0, np.where(x < 1.0, 1.0 - self.probs[:, column], 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class FactorMarginals:
+    """Gaussian columns, and columns of 0 and 1."""
+
+    normal: StudentMarginals  # of all columns, treated as Gaussian
+    probs: Floats  # (J, D), probabilities of 1 in binary columns; NaN in the others
+
+    @property
+    def means(self) -> Floats:
+        """Means."""
+        return np.where(np.isnan(self.probs), self.normal.means, self.probs)
+
+    @property
+    def variances(self) -> Floats:
+        """Variances."""
+        return np.where(
+            np.isnan(self.probs), self.normal.variances, self.probs * (1.0 - self.probs)
+        )
+
+    def parameters(self, column: int) -> Floats:
+        """Return the parameters that identify each state's distribution of a column."""
+        return self.normal.parameters(column)
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
+        return replace(self, normal=self.normal.take(states), probs=self.probs[states])
+
+    def is_discrete(self, column: int) -> bool:
+        """Return whether a column is binary."""
+        return not np.isnan(self.probs[0, column])
+
+    def cdf(self, x: Floats, column: int) -> Floats:
+        """Return P(X <= x), (..., J)."""
+        if not self.is_discrete(column):
+            return self.normal.cdf(x, column)
+        return BinaryMarginals(self.probs).cdf(x, column)
+
+    def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
+        """Return bounds of the quantiles of all states."""
+        return self.normal.brackets(q, column)
+
+
+def _of_column(column: int, *arrays: Floats | None) -> Floats:
+    """Return one column of each array, stacked side by side; arrays may be None."""
+    return np.column_stack([array[:, column] for array in arrays if array is not None])
+
+
+def fill_by_means(
+    values: NDArray[np.float64], weights: NDArray[np.float64], means: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return observations with NaN replaced by the mean, (J, D), weighted over states, (N, J)."""
+    out = np.array(values)
+    rows, columns = np.nonzero(np.isnan(values))
+    out[rows, columns] = np.einsum("nj,nj->n", weights[rows], means.T[columns])
+    return out
+
+
+def fill_by_regression(
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    means: NDArray[np.float64],
+    scales: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return observations with NaN replaced by its mean over states given the rest of the row.
+    Missing columns u given s have the mean m_u + S_us S_ss^-1 (x_s - m_s), for any factor of S.
+    """
+    out = np.array(values)
+    hidden = np.isnan(values)
+    incomplete = np.flatnonzero(hidden.any(axis=1))
+    patterns, places, *_ = unique_rows(hidden[incomplete])
+    for i, pattern in enumerate(patterns):
+        rows = incomplete[places == i]
+        unseen, seen = np.flatnonzero(pattern), np.flatnonzero(~pattern)
+        slopes = np.linalg.solve(
+            scales[:, seen[:, np.newaxis], seen], scales[:, seen[:, np.newaxis], unseen]
+        )
+        for first in range(0, len(rows), _BLOCK):
+            some = rows[first : first + _BLOCK]
+            away = values[some[:, np.newaxis], seen][:, np.newaxis] - means[:, seen]
+            expected = means[:, unseen] + np.einsum("njs,jsu->nju", away, slopes)
+            out[some[:, np.newaxis], unseen] = np.einsum("nj,nju->nu", weights[some], expected)
+    return out
+
+
+def draw_by_regression(
+    values: NDArray[np.float64],
+    states: NDArray[np.int64],
+    means: NDArray[np.float64],
+    scales: NDArray[np.float64],
+    freedoms: NDArray[np.float64] | None,
+    factors: NDArray[np.float64] | None,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Return observations with NaN replaced by draws given the rest of the row and its state.
+    Without `freedoms` rows are Gaussian; `factors`, (N,), multiply the scale of each row.
+    """
+    out = np.array(values)
+    hidden = np.isnan(values)
+    incomplete = np.flatnonzero(hidden.any(axis=1))
+    kinds = np.column_stack([hidden[incomplete], states[incomplete]])
+    patterns, places, *_ = unique_rows(kinds)
+    for i, pattern in enumerate(patterns):
+        rows, k = incomplete[places == i], int(pattern[-1])
+        unseen, seen = np.flatnonzero(pattern[:-1]), np.flatnonzero(pattern[:-1] == 0)
+        # Given n columns s of a Student t vector, the others u are Student t with nu + n degrees of
+        # freedom about m_u + S_us S_ss^-1 (x_s - m_s), of scale (nu + q) / (nu + n) (S_uu - S_us
+        # S_ss^-1 S_su), where q = (x_s - m_s)^T S_ss^-1 (x_s - m_s).
+        scale = scales[k]
+        slopes = np.linalg.solve(scale[np.ix_(seen, seen)], scale[np.ix_(seen, unseen)])
+        rest = scale[np.ix_(unseen, unseen)] - scale[np.ix_(unseen, seen)] @ slopes
+        away = values[rows[:, np.newaxis], seen] - means[k, seen]
+        noise = rng.standard_normal((len(rows), len(unseen))) @ np.linalg.cholesky(rest).T
+        spread = np.ones(len(rows)) if factors is None else factors[rows]
+        lengths = np.sqrt(spread)
+        if freedoms is not None:
+            nu = float(freedoms[k])
+            q = (away * np.linalg.solve(scale[np.ix_(seen, seen)], away.T).T).sum(axis=1) / spread
+            chi_squares = np.maximum(rng.chisquare(nu + len(seen), len(rows)), 1e-300)
+            lengths *= np.sqrt((nu + q) / chi_squares)
+        drawn = means[k, unseen] + away @ slopes + lengths[:, np.newaxis] * noise
+        out[rows[:, np.newaxis], unseen] = drawn
+    return out

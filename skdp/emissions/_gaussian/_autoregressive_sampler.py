@@ -1,0 +1,495 @@
+"""Samplers of autoregressive states: coefficients, covariances and missing values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._checks import check_memory
+from skdp._numeric import Floats, Places
+from skdp._numeric._numba import as_readonly
+from skdp._numeric._random import draw_key
+from skdp._part import ChainComponent
+from skdp.emissions._common._columns import (
+    SCALE_RATIO,
+    ConstantColumns,
+    Ranges,
+    Sums,
+    check_numbers,
+)
+from skdp.emissions._common._protocol import Coupling, write_states_of_windows
+from skdp.emissions._gaussian._autoregressive_model import (
+    AutoregressiveModel,
+    LagDesign,
+    RegressionPrior,
+    Regressions,
+    StartingLags,
+    check_lags,
+    stack_regressors,
+)
+from skdp.emissions._kernels import _autoregressive as kernels
+
+# Missing values: where they are, and first values.
+
+
+_PER_COEFFICIENT = 5
+"""Complete steps for each coefficient with which default priors leave incomplete steps out."""
+
+
+class Gaps(NamedTuple):
+    """Missing values of a panel and its sequences: see `_kernels/_autoregressive`."""
+
+    values: Floats  # (N, D), with NaN
+    ptr: Places
+    steps: Places
+    columns: Places
+    gap_ptr: Places
+    places: Places
+    width: int  # most missing values in successive steps that depend on each other
+
+    @classmethod
+    def of(cls, values: Floats, ptr: Places, n_lags: int) -> Self | None:
+        """Return the missing values of a panel, or None if it is complete."""
+        is_missing = np.isnan(values)
+        if not is_missing.any():
+            return None
+        steps, columns = map(np.ascontiguousarray, np.nonzero(is_missing))
+        places = np.full(values.shape, -1, dtype=np.int64)
+        places[steps, columns] = np.arange(len(steps))
+        gap_ptr = np.searchsorted(steps, ptr)
+        # Within a sequence, a value is in equations with those of the next n_lags steps.
+        ends = np.repeat(ptr[1:], np.diff(gap_ptr))
+        last = np.searchsorted(steps, np.minimum(steps + n_lags + 1, ends))
+        width = int((last - np.arange(len(steps))).max())
+        longest = int(np.diff(gap_ptr).max())
+        check_memory(8.0 * longest * width, f"{longest} missing values of a sequence")
+        return cls(values, ptr, steps, columns, gap_ptr, places, width)
+
+    def write(self, drawn: Floats) -> Floats:
+        """Return the observations with values in place of NaN."""
+        values = self.values.copy()
+        values[self.steps, self.columns] = drawn
+        return values
+
+    def draw(
+        self,
+        states: Places,
+        design: LagDesign,
+        whitening: Floats,
+        start: StartingLags,
+        key: NDArray[np.uint64],
+        first: int = 0,
+    ) -> Floats:
+        """Return a joint draw of the missing values given states and parameters, (M,)."""
+        values = np.array(self.values)
+        longest = int(np.diff(self.gap_ptr).max())
+        inverse = np.linalg.inv(start.root)
+        scratch = np.empty((longest, self.width)), np.empty(longest), np.empty(self.width)
+        known = self.ptr, np.ascontiguousarray(states, dtype=np.int64)
+        places = self.steps, self.columns, self.gap_ptr, self.places, np.array(design.lags)
+        kernels.draw_missing(
+            values, *map(as_readonly, known), *map(as_readonly, places), design.has_trend,
+            np.ascontiguousarray(whitening), np.ascontiguousarray(start.mean),
+            np.ascontiguousarray(inverse), first, key, *scratch, np.empty_like(key),
+        )  # fmt: skip
+        drawn: Floats = values[self.steps, self.columns]
+        return drawn
+
+
+def fill_for_priors(values: Floats, ptr: Places, design: LagDesign) -> Floats:
+    """Return values for default priors: interpolated if few steps are observed with all lags."""
+    regressors, has_lags = stack_regressors(values, ptr, design)
+    is_complete = has_lags & ~np.isnan(np.hstack([regressors, values])).any(axis=1)
+    n_needed = _PER_COEFFICIENT * (design.width(values.shape[1]) + values.shape[1] + 1)
+    if np.count_nonzero(is_complete) >= n_needed:
+        return values  # other steps do not count
+    return interpolate(values, ptr)
+
+
+def interpolate(values: Floats, ptr: Places) -> Floats:
+    """Return values with NaN interpolated linearly in time, within sequences."""
+    filled = values.copy()
+    means = np.nanmean(values, axis=0)
+    for begin, end in pairwise(ptr):
+        for d, mean in enumerate(means):
+            column = filled[begin:end, d]
+            seen = np.flatnonzero(~np.isnan(column))
+            if len(seen) == 0:
+                column[:] = mean
+            elif len(seen) < len(column):
+                column[:] = np.interp(np.arange(len(column)), seen, column[seen])
+    return filled
+
+
+def make_rows(
+    values: Floats,
+    ptr: Places,
+    design: LagDesign,
+    coefs: Floats,
+    precision_root: Floats | None = None,
+    scale_root: Floats | None = None,
+) -> Floats:
+    """Return regressors and residuals in units of a prior, or of the values if roots are None.
+    Rows of given steps, and of steps that are incomplete or have incomplete lags, are NaN.
+    """
+    roots = (
+        np.eye(n) if root is None else np.ascontiguousarray(root)
+        for root, n in ((precision_root, coefs.shape[1]), (scale_root, len(coefs)))
+    )
+    rows = np.empty((len(values), design.width(len(coefs)) + len(coefs)))
+    known = np.ascontiguousarray(coefs), *roots
+    kernels.write_rows(
+        as_readonly(values), as_readonly(ptr), as_readonly(np.array(design.lags)),
+        design.has_trend, *map(as_readonly, known), rows,
+    )  # fmt: skip
+    incomplete = np.isnan(rows).any(axis=1)
+    rows[incomplete] = np.nan
+    made: Floats = as_readonly(rows)
+    return made
+
+
+# The sampler of all columns.
+
+
+class AutoregressiveSampler(ChainComponent):
+    """Sampler of the coefficients and covariances of all states, from values in units of the prior.
+    Missing values are part of the chain's state, and first drawn under `opening`.
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_rows", "_gaps")
+    starts_with_one_state = True
+
+    def __init__(
+        self,
+        n_states: int,
+        design: LagDesign,
+        prior: RegressionPrior,
+        start: StartingLags,
+        opening: Floats | None = None,
+    ):
+        # `opening`, for missing values, is the regression on all the data: (D, K + D), from
+        # [1, a_t, x_t] to standard normal residuals.
+        self.prior, self.starting_lags, self.opening = prior, start, opening
+        self.n_states, self.design = n_states, design
+        self._drawn: Floats | None = None
+        self.n_dims = len(prior.scale_root)
+        self.regressions = Regressions(n_states, prior)
+
+    @property
+    def counts(self) -> Floats:
+        """Number of steps of each state."""
+        return self.regressions.counts
+
+    @property
+    def n_lags(self) -> int:
+        """The largest lag L: the first L steps of a sequence count as given."""
+        return self.design.n_lags
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether `complete` draws anything."""
+        return self._gaps is not None
+
+    def attach(self, values: Floats, ptr: Places) -> None:
+        """Store the observations."""
+        check_lags(values, ptr, self.n_lags)
+        self._gaps = Gaps.of(values, ptr, self.n_lags)
+        if self._gaps is None:
+            self._write_rows(values, ptr)
+        elif self._drawn is not None and len(self._drawn) == len(self._gaps.steps):
+            self._fill(self._drawn)
+        else:
+            assert self.opening is not None
+            states, key = np.zeros(len(values), dtype=np.int64), np.zeros(4, dtype=np.uint64)
+            self._draw_missing(states, self.opening[np.newaxis], key)
+
+    def _write_rows(self, values: Floats, ptr: Places) -> None:
+        coefs, precision_root, _, scale_root = self.prior
+        self._rows = make_rows(values, ptr, self.design, coefs, precision_root, scale_root)
+
+    def _fill(self, drawn: Floats) -> None:
+        """Set the missing values."""
+        assert self._gaps is not None
+        self._drawn = drawn
+        self._write_rows(self._gaps.write(drawn), self._gaps.ptr)
+
+    def _draw_missing(
+        self, states: Places, whitening: Floats, key: NDArray[np.uint64], first: int = 0
+    ) -> None:
+        assert self._gaps is not None
+        self._fill(self._gaps.draw(states, self.design, whitening, self.starting_lags, key, first))
+
+    def adopt(self, other: Self) -> None:
+        """Take the parameters of another sampler; keep the observations and missing values."""
+        drawn = self._drawn
+        super().adopt(other)
+        self._drawn = drawn
+
+    def of_states(self, n_states: int) -> AutoregressiveSampler:
+        """Return a sampler with the same prior, without observations."""
+        return AutoregressiveSampler(
+            n_states, self.design, self.prior, self.starting_lags, self.opening
+        )
+
+    def restrict(self, steps: Places, n_states: int) -> AutoregressiveSampler:
+        """Return a sampler for some of the completed observations, with their lags."""
+        other = self.of_states(n_states)
+        other._rows, other._gaps = as_readonly(self._rows[steps]), None
+        return other
+
+    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
+        """Draw the missing values of all sequences given the states and the parameters."""
+        if self.is_incomplete:
+            key = np.empty_like(rng)
+            draw_key(rng, key)
+            self.complete_with(states, key)
+
+    def complete_with(self, states: Places, key: NDArray[np.uint64], first: int = 0) -> None:
+        """Draw the missing values with a given key; `first` is the panel index of the first row."""
+        if self.is_incomplete:
+            self._draw_missing(states, self.whitening(), key, first)
+
+    def whitening(self) -> Floats:
+        """Return the maps of [1, a_t, x_t] to standard normal residuals, (J, D, K + D)."""
+        coefs, precision_root, _, scale_root = self.prior
+        n_regressors = coefs.shape[1]
+        to_regressors = np.linalg.inv(precision_root)
+        to_residuals = np.linalg.inv(scale_root)
+        maps = self.regressions.maps
+        factors = maps[:, :, n_regressors:] @ to_residuals
+        slopes = maps[:, :, :n_regressors] @ to_regressors - factors @ coefs
+        return np.concatenate([slopes, factors], axis=2)
+
+    def condition(self, states: Places) -> None:
+        """Set the states of the observations; -1 marks observations without a state."""
+        self.regressions.condition(self._rows, states)
+
+    def measure(self, states: Places) -> Ranges:
+        """Return the ranges that `add_up` needs, which are additive over parts of the data."""
+        return self.regressions.measure(self._rows, states)
+
+    def add_up(self, states: Places, measured: Ranges) -> Sums:
+        """Return sums over the observations, which are exactly additive over parts of the data."""
+        return measured.add_up(self._rows, states)
+
+    def take(self, measured: Ranges, sums: Sums) -> None:
+        """Store the statistics of all observations."""
+        self.regressions.take(measured, sums)
+
+    def write_log_predictive(self, out: Floats) -> None:
+        """Write the log predictive densities of all steps given the observations of each state."""
+        self.regressions.write_log_predictive(self._rows, out)
+
+    def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
+        """Write initial states, by assigning windows of steps to the regressions that fit best."""
+        write_states_of_windows(self, self.n_states, states, rng)
+
+    def draw(
+        self, states: Places, rng: NDArray[np.uint64], coupling: Coupling | None = None
+    ) -> None:
+        """Draw A and Sigma given the states."""
+        self.condition(states)
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+        """Draw A and Sigma given the stored statistics."""
+        self.regressions.draw(rng)
+
+    def write_log_obs(self, out: Floats) -> None:
+        """Write the log densities of all steps given the preceding ones; 0 for given steps."""
+        self.regressions.write_log_obs(self._rows, out)
+
+    def log_evidence(self) -> float:
+        """Return log p(x | z) over all steps that do not count as given."""
+        return self.regressions.log_evidence()
+
+    def model(self) -> AutoregressiveModel:
+        """Return the distributions of the next observation given the states."""
+        means, covariances, freedoms, ratios, factors = self.regressions.posterior()
+        n_coefs = self.n_dims * len(self.design.lags)
+        return AutoregressiveModel(
+            means[:, :, 1 : n_coefs + 1].copy(),
+            means[:, :, 0].copy(),
+            covariances,
+            freedoms,
+            ratios,
+            factors,
+            self.starting_lags,
+            self.design,
+            means[:, :, -1].copy() if self.design.has_trend else None,
+        )
+
+
+# Sampler and model of vectors some of whose columns are constant in the data.
+
+
+@dataclass(frozen=True, eq=False)
+class WideAutoregressiveModel:
+    """Linear predictions, and columns with the same distribution in all states.
+
+    It has the arrays of `AutoregressiveModel` for all columns: constant columns have coefficients
+    of 0, and as regressors no effect. Predictions that need more than `log_obs` and `sample` are
+    made with `varying`.
+
+    Attributes
+    ----------
+    varying : AutoregressiveModel
+        Distributions of the columns that vary.
+    constants : ConstantColumns
+    """
+
+    varying: AutoregressiveModel
+    constants: ConstantColumns
+
+    @property
+    def n_lags(self) -> int:
+        """The largest lag L."""
+        return self.varying.n_lags
+
+    @property
+    def lags(self) -> tuple[int, ...]:
+        """The lags, in the order of `coefs`."""
+        return self.varying.lags
+
+    @property
+    def design(self) -> LagDesign | None:
+        """The regressors of the columns that vary."""
+        return self.varying.design
+
+    @property
+    def degrees_of_freedom(self) -> Floats:
+        """(J,) array: those of the columns that vary."""
+        return self.varying.degrees_of_freedom
+
+    @property
+    def scale_ratios(self) -> Floats:
+        """(J,) array: ratios of scales to covariances of the columns that vary."""
+        return self.varying.scale_ratios
+
+    @property
+    def intercepts(self) -> Floats:
+        """(J, D) array."""
+        return self.constants.insert(self.varying.intercepts, self.constants.values)
+
+    @property
+    def trends(self) -> Floats | None:
+        """(J, D) array or None."""
+        trends = self.varying.trends
+        return None if trends is None else self.constants.insert(trends, 0.0)
+
+    @property
+    def coefs(self) -> Floats:
+        """(J, D, D L) array."""
+        own, insert = self.varying.coefs, self.constants.insert
+        own = insert(own.reshape(*own.shape[:2], len(self.lags), -1), 0.0)
+        own = insert(own.reshape(*own.shape[:2], -1).swapaxes(1, 2), 0.0)
+        return np.ascontiguousarray(own.swapaxes(1, 2))
+
+    @property
+    def covariances(self) -> Floats:
+        """(J, D, D) array."""
+        return self.constants.insert_square(self.varying.covariances, 1.0)
+
+    @property
+    def scales(self) -> Floats:
+        """(J, D, D) array: scale matrices for h = 0."""
+        return self.constants.insert_square(self.varying.scales, SCALE_RATIO)
+
+    @property
+    def coef_factors(self) -> Floats:
+        """(J, K, K) array."""
+        own = self.varying.coef_factors
+        places = np.append(0, 1 + self._places_of_lags(len(self.lags)))
+        n = 1 + len(self.lags) * self.constants.n_features
+        if self.varying.trends is not None:
+            places, n = np.append(places, n), n + 1
+        out = np.zeros((len(own), n, n))
+        out[:, places[:, np.newaxis], places] = own
+        return out
+
+    @property
+    def starting_lags(self) -> StartingLags:
+        """Distribution of the first values of new sequences."""
+        start, n_lags = self.varying.starting_lags, self.n_lags
+        mean = self.constants.insert(start.mean.reshape(n_lags, -1), self.constants.values)
+        places, root = self._places_of_lags(n_lags), np.eye(mean.size)
+        root[places[:, np.newaxis], places] = start.root
+        return StartingLags(mean.ravel(), root)
+
+    def leave_out_lags(self, lags: Floats) -> Floats:
+        """Return the lags of the columns that vary, (M, V L), of those of all columns."""
+        return np.asarray(lags[:, self._places_of_lags(self.n_lags)])
+
+    def widen_lags(self, lags: Floats) -> Floats:
+        """Return lags of all columns, (M, D L), given those of the columns that vary."""
+        own = lags.reshape(len(lags), self.n_lags, -1)
+        return self.constants.insert(own, self.constants.values).reshape(len(lags), -1)
+
+    def _places_of_lags(self, n_lags: int) -> Places:
+        """Return the indices of the lags of columns that vary among those of all columns."""
+        firsts = self.constants.n_features * np.arange(n_lags)
+        places: Places = (firsts[:, np.newaxis] + self.constants.varying).ravel()
+        return places
+
+    def log_obs(self, values: Floats, ptr: Places | None = None, n_before: int = 0) -> Floats:
+        """Return the log density of every step given the preceding steps, by state, (N, J)."""
+        check_numbers(values)
+        if ptr is None:
+            ptr = np.array([0, len(values)])
+        logs = self.varying.log_obs(self.constants.leave_out(values), ptr, n_before)
+        return logs + self.log_constants(values, ptr)
+
+    def log_constants(self, values: Floats, ptr: Places) -> Floats:
+        """Return the log density of the constant columns, (N, 1); 0 for given steps."""
+        logs = self.constants.log_density(values)
+        for begin, end in pairwise(ptr.tolist()):
+            logs[begin : min(begin + self.n_lags, end)] = 0.0
+        return logs
+
+    def sample(
+        self, states: NDArray[np.int64], rng: np.random.Generator, before: Floats | None = None
+    ) -> Floats:
+        """Return one observation for each state, (N, D), of a new sequence or after `before`."""
+        before = None if before is None else self.constants.leave_out(before)
+        own = self.varying.sample(states, rng, before)
+        return self.constants.insert(own, self.constants.sample(len(states), rng))
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the model with its states in another order."""
+        return replace(self, varying=self.varying.reorder(order))
+
+
+class WideAutoregressiveSampler(AutoregressiveSampler):
+    """Sampler of the columns that vary, whose models are those of all columns."""
+
+    def __init__(
+        self,
+        n_states: int,
+        design: LagDesign,
+        prior: RegressionPrior,
+        start: StartingLags,
+        opening: Floats | None,
+        *,
+        constants: ConstantColumns,
+    ):
+        super().__init__(n_states, design, prior, start, opening)
+        self._constants = constants
+
+    def attach(self, values: Floats, ptr: Places) -> None:
+        """Store the observations."""
+        super().attach(self._constants.leave_out(values), ptr)
+
+    def of_states(self, n_states: int) -> WideAutoregressiveSampler:
+        """Return a sampler with the same prior, without observations."""
+        return WideAutoregressiveSampler(
+            n_states, self.design, self.prior, self.starting_lags, self.opening,
+            constants=self._constants,
+        )  # fmt: skip
+
+    def model(self) -> WideAutoregressiveModel:  # type: ignore[override]
+        """Return the distributions of the next observation given the states."""
+        return WideAutoregressiveModel(super().model(), self._constants)

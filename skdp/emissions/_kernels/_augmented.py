@@ -1,0 +1,668 @@
+r"""Clusters of Gaussian rows whose missing values and precision weights are drawn.
+
+Row i is N(mu, Sigma / u_ib) in block b of the columns, and some of its values are missing. Weights
+and missing values are part of the state of the chain. The step for a row removes it from its
+cluster and then draws its cluster, its weights and its missing values jointly: the cluster given
+the observed entries of the row, the others given the cluster. Names and layout are those of
+`_kernels/_gaussian_clusters`, with
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| rows.values | x_i | (N, D) float64 | with the current missing values; written to |
+| rows.weights | u_ib | (N, B) float64 | written to |
+| rows.hidden | | (N, D) bool | whether a value is missing |
+| rows.n_hidden | m | (N, B) int64 | number of missing values of a block |
+| rows.shape | a | scalar | u ~ Gamma(a, a); 0: all weights are 1 |
+| rows.alone | | (2, N, B) float64 | q and head of each row in a cluster of its own |
+| masses | c_n | (B, C) float64 | prior precision plus the sum of the weights of a cluster |
+| squares, heads | q | (B, C) float64 | scratch: distance of a block, and terms without u |
+| work, triangle | Q, R | (W, W + 1, C) | scratch, with y and Q^T y in column m: see `weigh_block` |
+| marks | | (1,) float64 | scratch: 1 if the weights of the row stay |
+
+With r = c_n u / (c_n + u), the n = W - m observed values of a block have the density
+
+    Gamma(p) / Gamma(p - n / 2) (r / pi)^(n / 2) det S^(-1 / 2) (1 + r q)^-p
+
+with p = (nu_n + 1 - m) / 2, where S and q are the observed part of S_n and the squared distance
+with respect to it. Given them, the missing values are multivariate t with 2 p degrees of freedom.
+
+Weights are drawn on a lattice: log u is replaced by a value log u + j h with an integer j, given
+the fractional part of log u / h. For each cluster only values between two bounds are used, which
+depend on the lattice, the other rows and the cluster, but not on j. If the current value is not
+between those of its cluster, the row keeps its cluster and its weights. Both leave the posterior
+invariant, and the sum over the lattice is close to the density with u integrated out.
+"""
+
+# mypy: ignore-errors
+
+import math
+
+from skdp._numeric._arithmetic import fast_exp, fast_log
+from skdp._numeric._numba import njit_internal_nogc
+from skdp._numeric._random import draw_gamma, draw_normal, next_double
+from skdp.emissions._kernels._gaussian import (
+    ROOT_HALF,
+    SMALLEST_PIVOT,
+    SMALLEST_ROOT,
+    factorize,
+    find_peak,
+    has_few_digits,
+)
+from skdp.emissions._kernels._gaussian_clusters import (
+    FEWEST_DIGITS,
+    HEAD,
+    HUGE,
+    LOG_DET,
+    LOG_PI,
+    POWER,
+    SIZE,
+    UPDATES,
+    copy_gaussian,
+    move_factor,
+    write_inverse,
+    write_offsets,
+)
+
+LARGEST_SQUARE = 1e280
+
+MOST_NODES = 60
+"""Largest number of values of a weight for a cluster."""
+
+STEP, LEFT, RIGHT = 1.2, 3.0, 4.5
+"""Distance of points of log u, and reach of the bounds, in units of (a + n / 2)^(-1 / 2)."""
+
+LEFT_TAIL = 8.0
+"""Bound on a logarithm: below its mode, the density falls like u^(a + n / 2)."""
+
+
+@njit_internal_nogc
+def refresh_augmented(k, prior, clusters):
+    """Update the quantities that depend on the size of a cluster."""
+    n_blocks, width = prior.mean.shape
+    power = 0.5 * (prior.dof + clusters.vectors[SIZE, k] + 1.0)
+    head = math.lgamma(power) - math.lgamma(power - 0.5 * width) - 0.5 * width * LOG_PI
+    clusters.vectors[POWER, k] = power
+    clusters.vectors[HEAD, k] = n_blocks * head + clusters.vectors[LOG_DET, k]
+
+
+@njit_internal_nogc
+def weigh_augmented_row(i, rows, prior, clusters, n, own, scratch, out):
+    """Write log p(x_i | u_i, rows of cluster k), with missing values: see `weigh_gaussian_row`."""
+    n_blocks, width = prior.mean.shape
+    x, powers = rows.values[i], clusters.vectors[POWER]
+    sums, squares = scratch.lines[0], scratch.lines[1]
+    own_logs = own_ratios = 0.0
+    for k in range(n):
+        out[k] = clusters.vectors[HEAD, k]
+    for b in range(n_blocks):
+        begin, u, masses = b * width, rows.weights[i, b], clusters.masses[b]
+        for k in range(n):
+            squares[k] = 0.0
+        for r in range(width):
+            factors, offsets = clusters.factors[begin + r], clusters.points[1, begin + r]
+            for k in range(n):
+                sums[k] = -offsets[k]
+            for e in range(r + 1):
+                y, row = x[begin + e], factors[e]
+                for k in range(n):
+                    sums[k] += y * row[k]
+            for k in range(n):
+                squares[k] += sums[k] * sums[k]
+        if own >= 0:
+            c = masses[own]
+            h = 1.0 - u * c / (c - u) * squares[own]
+            if not h > FEWEST_DIGITS:
+                return False
+            own_logs += math.log(h)
+            own_ratios += math.log((c - u) * u / c)
+        for k in range(n):
+            ratio = masses[k] * u / (masses[k] + u)
+            # with u^(D / 2), which all share
+            out[k] += 0.5 * width * fast_log(ratio)
+            out[k] -= powers[k] * fast_log(1.0 + ratio * min(squares[k], HUGE))
+    if own >= 0:
+        dof = prior.dof + clusters.vectors[SIZE, own] - 1.0
+        power = 0.5 * (dof + 1.0)
+        head = math.lgamma(power) - math.lgamma(power - 0.5 * width) - 0.5 * width * LOG_PI
+        out[own] = n_blocks * head + clusters.vectors[LOG_DET, own] + 0.5 * width * own_ratios
+        out[own] += 0.5 * dof * own_logs
+    return True
+
+
+@njit_internal_nogc
+def may_leave(i, k, rows, prior, clusters):
+    """Return whether a row can be removed from a cluster of others without loss of digits."""
+    n_blocks, width = prior.mean.shape
+    for b in range(n_blocks):
+        begin, u, c, square = b * width, rows.weights[i, b], clusters.masses[b, k], 0.0
+        for r in range(width):
+            y = -clusters.points[1, begin + r, k]
+            for e in range(r + 1):
+                y += clusters.factors[begin + r, e, k] * rows.values[i, begin + e]
+            square += y * y
+        if not 1.0 - u * c / (c - u) * square > FEWEST_DIGITS:
+            return False
+    return True
+
+
+@njit_internal_nogc
+def move_row_of_block(i, b, k, sign, rows, prior, clusters, scratch):
+    """Add a row to a block of cluster k (sign 1.0), or remove it (-1.0)."""
+    width, begin = prior.mean.shape[1], b * prior.mean.shape[1]
+    whitened, row = scratch.columns[0], scratch.columns[1]
+    u, c = rows.weights[i, b], clusters.masses[b, k]
+    after = c + sign * u
+    length = math.sqrt(u * c / after)
+    for r in range(width):
+        w = -clusters.points[1, begin + r, k]
+        for e in range(r + 1):
+            w += clusters.factors[begin + r, e, k] * rows.values[i, begin + e]
+        whitened[r] = w * length
+    clusters.vectors[LOG_DET, k] += move_factor(
+        clusters.factors, begin, width, k, whitened, sign, row
+    )
+    for r in range(width):
+        center = clusters.points[0, begin + r, k]
+        away = rows.values[i, begin + r] - center
+        clusters.points[0, begin + r, k] = center + sign * u * away / after
+    write_offsets(begin, width, k, clusters)
+    clusters.masses[b, k] = after
+
+
+@njit_internal_nogc
+def move_augmented_row(i, k, sign, rows, prior, clusters, scratch):
+    """Add a row to cluster k (sign 1.0), or remove it (-1.0)."""
+    for b in range(prior.mean.shape[0]):
+        move_row_of_block(i, b, k, sign, rows, prior, clusters, scratch)
+    clusters.vectors[SIZE, k] += sign
+    clusters.vectors[UPDATES, k] += 1.0
+    refresh_augmented(k, prior, clusters)
+
+
+@njit_internal_nogc
+def build_by_updates(b, k, members, rows, prior, clusters, scratch):
+    """Write the posterior of a cluster's block row by row, beginning with the prior.
+    This is slower than a sum of squares, but absurd values do not round the prior's scale away.
+    """
+    width, begin = prior.mean.shape[1], b * prior.mean.shape[1]
+    matrix = scratch.matrix
+    for d in range(width):
+        clusters.points[0, begin + d, k] = prior.mean[b, d]
+        for e in range(d + 1):
+            matrix[d, e] = prior.scale[b, d, e]
+    if not factorize(matrix):
+        return False
+    clusters.masses[b, k] = prior.precision
+    write_inverse(matrix, begin, k, clusters)
+    write_offsets(begin, width, k, clusters)
+    for i in members:
+        move_row_of_block(i, b, k, 1.0, rows, prior, clusters, scratch)
+    return math.isfinite(clusters.vectors[LOG_DET, k])
+
+
+@njit_internal_nogc
+def build_augmented_block(b, k, members, rows, prior, clusters, scratch):
+    """Write the posterior of a cluster's block; return False if S_n is not positive definite."""
+    width, begin = prior.mean.shape[1], b * prior.mean.shape[1]
+    center, diagonal = scratch.columns[0], scratch.columns[1]
+    matrix, mass = scratch.matrix, 0.0
+    for d in range(width):
+        center[d] = 0.0
+        for e in range(d + 1):
+            matrix[d, e] = prior.scale[b, d, e]
+    for i in members:
+        u = rows.weights[i, b]
+        mass += u
+        for d in range(width):
+            center[d] += u * rows.values[i, begin + d]
+    for d in range(width):
+        center[d] /= mass if mass > 0.0 else 1.0
+    for i in members:
+        for d in range(width):
+            x = rows.weights[i, b] * (rows.values[i, begin + d] - center[d])
+            for e in range(d + 1):
+                matrix[d, e] += x * (rows.values[i, begin + e] - center[e])
+    c = prior.precision + mass
+    for d in range(width):
+        x = prior.precision * mass / c * (center[d] - prior.mean[b, d])
+        for e in range(d + 1):
+            matrix[d, e] += x * (center[e] - prior.mean[b, e])
+    for d in range(width):
+        diagonal[d] = matrix[d, d]
+    if not factorize(matrix) or has_few_digits(matrix, diagonal, SMALLEST_PIVOT):
+        return build_by_updates(b, k, members, rows, prior, clusters, scratch)
+    clusters.masses[b, k] = c
+    for d in range(width):
+        away = mass * (center[d] - prior.mean[b, d]) / c
+        clusters.points[0, begin + d, k] = prior.mean[b, d] + away
+    write_inverse(matrix, begin, k, clusters)
+    write_offsets(begin, width, k, clusters)
+    return True
+
+
+@njit_internal_nogc
+def build_augmented(k, members, rows, prior, clusters, scratch):
+    """Write the statistics of a cluster of given rows; False: a scale is not positive definite."""
+    clusters.vectors[SIZE, k] = members.shape[0]
+    clusters.vectors[UPDATES, k] = 0.0
+    clusters.vectors[LOG_DET, k] = 0.0
+    for b in range(prior.mean.shape[0]):
+        if not build_augmented_block(b, k, members, rows, prior, clusters, scratch):
+            return False
+    refresh_augmented(k, prior, clusters)
+    return True
+
+
+@njit_internal_nogc
+def copy_augmented(source, k, target, j):
+    """Copy cluster k of `source` to place j of `target`."""
+    copy_gaussian(source, k, target, j)
+    for b in range(source.masses.shape[0]):
+        target.masses[b, j] = source.masses[b, k]
+
+
+@njit_internal_nogc
+def log_evidence_of_augmented(k, prior, clusters):
+    """Return log p(rows of a cluster | weights) without the factors u^(W / 2)."""
+    n_blocks, width = prior.mean.shape
+    size, log_det = clusters.vectors[SIZE, k], clusters.vectors[LOG_DET, k]
+    dof, result = prior.dof + size, 0.0
+    for d in range(width):
+        result += math.lgamma(0.5 * (dof - d)) - math.lgamma(0.5 * (prior.dof - d))
+    result = n_blocks * (result - 0.5 * width * size * LOG_PI)
+    for b in range(n_blocks):
+        result += 0.5 * width * math.log(prior.precision / clusters.masses[b, k])
+    return result + 0.5 * prior.dof * prior.log_det + dof * log_det
+
+
+# Quantities that are drawn in addition to the cluster of a row
+
+
+@njit_internal_nogc
+def is_latent(i, rows):
+    """Return whether a quantity of a row is drawn in addition to its cluster."""
+    if rows.shape > 0.0:
+        return True
+    n_hidden = 0
+    for b in range(rows.n_hidden.shape[1]):
+        n_hidden += rows.n_hidden[i, b]
+    return n_hidden > 0
+
+
+@njit_internal_nogc
+def weigh_block(i, b, rows, prior, clusters, first, last, scratch):
+    """Write the squares and heads of a block in clusters `first` to `last` - 1.
+    q = |y - Q Q^T y|^2 with y = U_o (x_o - m_o); U_m = Q R are U's columns of missing values.
+    """
+    width = prior.mean.shape[1]
+    begin, m = b * width, rows.n_hidden[i, b]
+    work, triangle, dots = scratch.work, scratch.triangle, scratch.lines[0]
+    squares, heads = scratch.squares[b], scratch.heads[b]
+    n = width - m
+    for k in range(first, last):
+        power = clusters.vectors[POWER, k] - 0.5 * m
+        heads[k] = math.lgamma(power) - math.lgamma(power - 0.5 * n) - 0.5 * n * LOG_PI
+        if b == 0:
+            heads[k] += clusters.vectors[LOG_DET, k]
+    for r in range(width):
+        for k in range(first, last):
+            work[r, m, k] = 0.0
+        for e in range(r + 1):
+            if not rows.hidden[i, begin + e]:
+                x, points = rows.values[i, begin + e], clusters.points[0, begin + e]
+                factors = clusters.factors[begin + r, e]
+                for k in range(first, last):
+                    work[r, m, k] += factors[k] * (x - points[k])
+    # Modified Gram-Schmidt, in descending order: column e of U has no entries above row e.
+    j = 0
+    for e in range(width - 1, -1, -1):
+        if rows.hidden[i, begin + e]:
+            for r in range(e, width):
+                for k in range(first, last):
+                    work[r, j, k] = clusters.factors[begin + r, e, k]
+            for r in range(e):
+                for k in range(first, last):
+                    work[r, j, k] = 0.0
+            for other in range(j):
+                project(other, j, e, first, last, work, triangle, dots)
+            normalize(j, e, first, last, heads, work, triangle, dots)
+            project(j, m, e, first, last, work, triangle, dots)
+            j += 1
+    square_column(m, first, last, LARGEST_SQUARE, work, squares)
+
+
+@njit_internal_nogc
+def normalize(j, begin, first, last, heads, work, triangle, dots):
+    """Scale column j, which is 0 above row `begin`, to length 1; subtract its log from `heads`."""
+    for k in range(first, last):
+        dots[k] = 0.0
+    for r in range(begin, work.shape[0]):
+        for k in range(first, last):
+            dots[k] += work[r, j, k] * work[r, j, k]
+    for k in range(first, last):
+        heads[k] -= 0.5 * fast_log(dots[k])
+        dots[k] = math.sqrt(dots[k])
+        triangle[j, j, k] = dots[k]
+    for r in range(begin, work.shape[0]):
+        for k in range(first, last):
+            work[r, j, k] /= dots[k]
+
+
+@njit_internal_nogc
+def square_column(j, first, last, most, work, squares):
+    """Write the squared length of column j, at most `most`."""
+    for k in range(first, last):
+        squares[k] = 0.0
+    for r in range(work.shape[0]):
+        for k in range(first, last):
+            squares[k] += work[r, j, k] * work[r, j, k]
+    for k in range(first, last):
+        squares[k] = min(squares[k], most)
+
+
+@njit_internal_nogc
+def project(j, other, begin, first, last, work, triangle, dots):
+    """Remove the direction of column j, which is 0 above row `begin`, from another column."""
+    for k in range(first, last):
+        dots[k] = 0.0
+    for r in range(begin, work.shape[0]):
+        for k in range(first, last):
+            dots[k] += work[r, j, k] * work[r, other, k]
+    for r in range(begin, work.shape[0]):
+        for k in range(first, last):
+            work[r, other, k] -= dots[k] * work[r, j, k]
+    for k in range(first, last):
+        triangle[j, other, k] = dots[k]
+
+
+@njit_internal_nogc
+def log_density_of_block(u, n, head, square, mass, power):
+    """Return the log density of the n observed values of a block given its weight."""
+    ratio = mass * u / (mass + u)
+    return head + 0.5 * n * math.log(ratio) - power * math.log1p(ratio * square)
+
+
+@njit_internal_nogc
+def find_bounds(n, shape, square, power):
+    """Return the bounds of log u for a cluster, and the distance of lattice points."""
+    total = shape + 0.5 * n
+    root = math.sqrt(total)
+    # The largest term for an infinite mass; a finite one can only raise it.
+    peak = find_peak(shape, total, power, square)
+    low = math.log(peak) - LEFT_TAIL / total - LEFT / root
+    high = math.log(total / shape) + RIGHT / root
+    step = STEP / root
+    return low, min(high, low + MOST_NODES * step), step
+
+
+@njit_internal_nogc
+def weigh_lattice(log_u, n, shape, head, square, mass, power, logs):
+    """Write log weights of points log u + (first + i) h; return first, their number and log sum."""
+    low, high, step = find_bounds(n, shape, square, power)
+    first = math.ceil((low - log_u) / step)
+    n_nodes, largest, total = 0, -math.inf, 0.0
+    while log_u + (first + n_nodes) * step < high and n_nodes < logs.shape[0]:
+        y = log_u + (first + n_nodes) * step
+        u = math.exp(y)
+        log_prior = shape * (y - u)
+        logs[n_nodes] = log_prior + log_density_of_block(u, n, head, square, mass, power)
+        largest = max(largest, logs[n_nodes])
+        n_nodes += 1
+    for node in range(n_nodes):
+        total += fast_exp(logs[node] - largest)
+    return first, n_nodes, largest + math.log(total)
+
+
+@njit_internal_nogc
+def log_weight_of(i, rows, prior, clusters, k, scratch):
+    """Return the log weight of cluster k for a row, summed over the lattices of its weights."""
+    n_blocks, width = prior.mean.shape
+    result = 0.0
+    for b in range(n_blocks):
+        m = rows.n_hidden[i, b]
+        square, head, mass = scratch.squares[b, k], scratch.heads[b, k], clusters.masses[b, k]
+        power = clusters.vectors[POWER, k] - 0.5 * m
+        if rows.shape > 0.0:
+            log_u = math.log(rows.weights[i, b])
+            _, _, log_sum = weigh_lattice(
+                log_u, width - m, rows.shape, head, square, mass, power, scratch.nodes
+            )
+            result += log_sum
+        else:
+            result += log_density_of_block(rows.weights[i, b], width - m, head, square, mass, power)
+    return result
+
+
+@njit_internal_nogc
+def log_weight_alone(i, rows, prior, scratch):
+    """Return the log weight of a cluster of its own for a row."""
+    n_blocks, width = prior.mean.shape
+    result = 0.0
+    for b in range(n_blocks):
+        m = rows.n_hidden[i, b]
+        square, head = rows.alone[0, i, b], rows.alone[1, i, b]
+        power = 0.5 * (prior.dof + 1.0 - m)
+        if rows.shape > 0.0:
+            log_u = math.log(rows.weights[i, b])
+            _, _, log_sum = weigh_lattice(
+                log_u, width - m, rows.shape, head, square, prior.precision, power, scratch.nodes
+            )
+            result += log_sum
+        else:
+            result += log_density_of_block(
+                rows.weights[i, b], width - m, head, square, prior.precision, power
+            )
+    return result
+
+
+@njit_internal_nogc
+def weigh_alone_augmented(i, rows, prior, clusters, scratch):
+    """Write the squares and heads of a row in the empty cluster 0; return the log weight."""
+    for b in range(prior.mean.shape[0]):
+        weigh_block(i, b, rows, prior, clusters, 0, 1, scratch)
+        rows.alone[0, i, b], rows.alone[1, i, b] = scratch.squares[b, 0], scratch.heads[b, 0]
+    return log_weight_alone(i, rows, prior, scratch)
+
+
+@njit_internal_nogc
+def mark_weights(i, old, is_alone, rows, prior, clusters, scratch):
+    """Mark a row whose weights stay, because the cluster that it was in does not allow them."""
+    n_blocks, width = prior.mean.shape
+    scratch.marks[0] = 0.0
+    if rows.shape > 0.0 and old >= 0:
+        for b in range(n_blocks):
+            m = rows.n_hidden[i, b]
+            square = rows.alone[0, i, b] if is_alone else scratch.squares[b, old]
+            size = 0.0 if is_alone else clusters.vectors[SIZE, old]
+            power = 0.5 * (prior.dof + size + 1.0 - m)
+            low, high, _ = find_bounds(width - m, rows.shape, square, power)
+            if not low <= math.log(rows.weights[i, b]) < high:
+                scratch.marks[0] = 1.0
+
+
+@njit_internal_nogc
+def weigh_removed_row(i, old, is_alone, rows, prior, clusters, n, scratch, out):
+    """Write the log weights of n clusters for a row in no cluster; return that of a new cluster.
+    `old`: its last cluster (-1: none); if `is_alone`, that still counts the row, and is no choice.
+    """
+    for b in range(prior.mean.shape[0]):
+        weigh_block(i, b, rows, prior, clusters, 0, n, scratch)
+    mark_weights(i, old, is_alone, rows, prior, clusters, scratch)
+    if scratch.marks[0] > 0.0:
+        for k in range(n):
+            out[k] = 0.0 if k == old and not is_alone else -math.inf
+        return 0.0 if is_alone else -math.inf
+    for k in range(n):
+        out[k] = log_weight_of(i, rows, prior, clusters, k, scratch)
+    return log_weight_alone(i, rows, prior, scratch)
+
+
+@njit_internal_nogc
+def draw_weight(i, b, k, rows, prior, clusters, scratch, rng):
+    """Draw the weight of a block on its lattice, given that the row is in cluster k."""
+    width, m = prior.mean.shape[1], rows.n_hidden[i, b]
+    log_u, logs = math.log(rows.weights[i, b]), scratch.nodes
+    square, power = scratch.squares[b, k], clusters.vectors[POWER, k] - 0.5 * m
+    n = width - m
+    first, n_nodes, log_sum = weigh_lattice(
+        log_u, n, rows.shape, scratch.heads[b, k], square, clusters.masses[b, k], power, logs
+    )
+    _, _, step = find_bounds(n, rows.shape, square, power)
+    rest, chosen = next_double(rng), n_nodes - 1
+    for node in range(n_nodes):
+        rest -= math.exp(logs[node] - log_sum)
+        if rest < 0.0:
+            chosen = node
+            break
+    rows.weights[i, b] = math.exp(log_u + (first + chosen) * step)
+
+
+@njit_internal_nogc
+def draw_latent(i, k, rows, prior, clusters, scratch, rng):
+    """Draw the weights and missing values of a row that joins cluster k, which is without it."""
+    n_blocks, width = prior.mean.shape
+    for b in range(n_blocks):
+        begin, m = b * width, rows.n_hidden[i, b]
+        if m == 0 and not rows.shape > 0.0:
+            continue
+        weigh_block(i, b, rows, prior, clusters, k, k + 1, scratch)
+        if rows.shape > 0.0 and scratch.marks[0] == 0.0:
+            draw_weight(i, b, k, rows, prior, clusters, scratch, rng)
+        if m == 0:
+            continue
+        u, mass = rows.weights[i, b], clusters.masses[b, k]
+        ratio = mass * u / (mass + u)
+        chi_square = 2.0 * draw_gamma(clusters.vectors[POWER, k] - 0.5 * m, rng)
+        length = math.sqrt((1.0 + ratio * scratch.squares[b, k]) / ratio)
+        length /= max(math.sqrt(chi_square), SMALLEST_ROOT)
+        triangle, drawn = scratch.triangle, scratch.columns[0]
+        for j in range(m - 1, -1, -1):
+            x = length * draw_normal(rng) - triangle[j, m, k]
+            for other in range(j + 1, m):
+                x -= triangle[j, other, k] * drawn[other]
+            drawn[j] = x / triangle[j, j, k]
+        j = 0
+        for e in range(width - 1, -1, -1):
+            if rows.hidden[i, begin + e]:
+                rows.values[i, begin + e] = clusters.points[0, begin + e, k] + drawn[j]
+                j += 1
+
+
+# Draws of parameters given rows with weights, and of weights and missing values given parameters.
+#
+# Given the mean and the covariance of its cluster, a block of a row has a weight u ~ Gamma(a + n /
+# 2, a + q / 2), where q is the squared distance of its n observed values, and the missing values
+# are Gaussian given the weight and the observed ones. Integrated over the weight, the observed
+# values are t distributed. Symbols are as above and in `_kernels/_clusters`.
+#
+# | name | symbol | shape | meaning |
+# |---|---|---|---|
+# | drawn.factors | V / sqrt 2 | (D, W, C) | |
+# | drawn.offsets | V mu / sqrt 2 | (D, C) | |
+# | lines.logs | | (C,) | log densities, output |
+# | lines.squares | q / 2 | (C,) | scratch |
+# | lines.work, lines.triangle | Q, R | (W, W + 1, C) | scratch: see `weigh_block_given` |
+# | lines.dots, lines.drawn | | (C,), (W,) | scratch |
+
+
+@njit_internal_nogc
+def draw_block(k, begin, width, dof, error, clusters, drawn, line, rng):
+    """Draw a block's Sigma, and its mean with the covariance error^2 Sigma; return log det V."""
+    log_det = 0.0
+    for r in range(width):
+        for f in range(r):
+            line[f] = draw_normal(rng)
+        chi_square = 2.0 * draw_gamma(0.5 * (dof - (width - 1 - r)), rng)
+        line[r] = max(math.sqrt(chi_square), SMALLEST_ROOT)
+        log_det += math.log(line[r]) + math.log(clusters.factors[begin + r, r, k])
+        offset = draw_normal(rng) * error
+        for e in range(r + 1):
+            v = 0.0
+            for f in range(e, r + 1):
+                v += line[f] * clusters.factors[begin + f, e, k]
+            drawn.factors[begin + r, e, k] = v * ROOT_HALF
+            offset += v * clusters.points[0, begin + e, k]
+        drawn.offsets[begin + r, k] = offset * ROOT_HALF
+    return log_det
+
+
+@njit_internal_nogc
+def draw_augmented(k, prior, clusters, drawn, scratch, rng):
+    """Draw the mean and covariance of a cluster: see `draw_gaussian`."""
+    n_blocks, width = prior.mean.shape
+    line, dof, log_det = scratch.columns[0], prior.dof + clusters.vectors[SIZE, k], 0.0
+    for b in range(n_blocks):
+        error = 1.0 / math.sqrt(clusters.masses[b, k])
+        log_det += draw_block(k, b * width, width, dof, error, clusters, drawn, line, rng)
+    drawn.heads[k] = log_det
+
+
+@njit_internal_nogc
+def weigh_block_given(i, b, rows, drawn, first, last, lines):
+    """Write the squares of a block in clusters `first` to `last` - 1, and subtract log det R.
+    As in `weigh_block`, but y = V_o x_o - V mu, so that R x_m = -Q^T y for the mean of x_m.
+    """
+    width = drawn.factors.shape[1]
+    begin, m = b * width, rows.n_hidden[i, b]
+    work, triangle, dots, squares = lines.work, lines.triangle, lines.dots, lines.squares
+    for r in range(width):
+        for k in range(first, last):
+            work[r, m, k] = -drawn.offsets[begin + r, k]
+        for e in range(r + 1):
+            if not rows.hidden[i, begin + e]:
+                x, factors = rows.values[i, begin + e], drawn.factors[begin + r, e]
+                for k in range(first, last):
+                    work[r, m, k] += factors[k] * x
+    j = 0
+    for e in range(width - 1, -1, -1):
+        if rows.hidden[i, begin + e]:
+            for r in range(width):
+                for k in range(first, last):
+                    work[r, j, k] = drawn.factors[begin + r, e, k] if r >= e else 0.0
+            for other in range(j):
+                project(other, j, e, first, last, work, triangle, dots)
+            normalize(j, e, first, last, lines.logs, work, triangle, dots)
+            project(j, m, e, first, last, work, triangle, dots)
+            j += 1
+    square_column(m, first, last, HUGE, work, squares)
+
+
+@njit_internal_nogc
+def weigh_augmented_given(i, rows, drawn, lines):
+    """Write the log densities of the observed values of a row under all clusters."""
+    n, width = drawn.heads.shape[0], drawn.factors.shape[1]
+    for k in range(n):
+        lines.logs[k] = drawn.heads[k]
+    for b in range(rows.weights.shape[1]):
+        weigh_block_given(i, b, rows, drawn, 0, n, lines)
+        power = rows.shape + 0.5 * (width - rows.n_hidden[i, b])
+        for k in range(n):
+            if rows.shape > 0.0:
+                lines.logs[k] -= power * math.log1p(lines.squares[k] / rows.shape)
+            else:
+                lines.logs[k] -= lines.squares[k]
+
+
+@njit_internal_nogc
+def draw_latent_given(i, k, rows, drawn, lines, rng):
+    """Draw the weights and missing values of a row given the parameters of its cluster."""
+    width = drawn.factors.shape[1]
+    for b in range(rows.weights.shape[1]):
+        begin, m = b * width, rows.n_hidden[i, b]
+        if m == 0 and not rows.shape > 0.0:
+            continue
+        weigh_block_given(i, b, rows, drawn, k, k + 1, lines)
+        if rows.shape > 0.0:
+            draw = draw_gamma(rows.shape + 0.5 * (width - m), rng)
+            rows.weights[i, b] = max(draw / (rows.shape + lines.squares[k]), SMALLEST_ROOT)
+        length = ROOT_HALF / math.sqrt(rows.weights[i, b])
+        for j in range(m - 1, -1, -1):
+            x = length * draw_normal(rng) - lines.triangle[j, m, k]
+            for other in range(j + 1, m):
+                x -= lines.triangle[j, other, k] * lines.drawn[other]
+            lines.drawn[j] = x / lines.triangle[j, j, k]
+        j = 0
+        for e in range(width - 1, -1, -1):
+            if rows.hidden[i, begin + e]:
+                rows.values[i, begin + e] = lines.drawn[j]
+                j += 1

@@ -1,0 +1,635 @@
+"""Categories, bits and counts: clusters of rows, draws and densities given states, marginals."""
+
+# mypy: ignore-errors
+
+import math
+
+import numpy as np
+
+from skdp._numeric._arithmetic import fast_exp, fast_log
+from skdp._numeric._numba import njit, njit_internal_nogc, njit_loop, njit_outlined
+from skdp._numeric._random import (
+    draw_log_beta,
+    draw_log_gamma,
+    draw_log_small_gamma,
+    gamma_constants,
+)
+
+# Single-row updates of clusters of counts, with intensities or probabilities integrated out.
+#
+# Rows are lists of events: for Poisson counts these are the nonzero columns, and a category is a
+# single event. Probabilities have a Dirichlet prior, and intensities have Gamma priors.
+#
+# | name | symbol | shape | meaning |
+# |---|---|---|---|
+# | ptr, kinds, amounts | v, x_iv | (N + 1,), (E,), (E,) | kinds and numbers of events of a row |
+# | totals | x_i. | (N,) | sums of the amounts |
+# | constants | | (N,) | terms of a row's log probability that all clusters share |
+# | prior | | | see `CountClusterPrior` |
+# | vectors | | (3, C) | SIZE, TOTAL, HEAD of at most C clusters |
+# | sums | s_kv | (V, C) | events of a cluster |
+# | slopes | | (V, C) | for Poisson counts; otherwise (0, C) |
+# | lines | | (1, C) | scratch |
+#
+# SIZE is the number of rows of a cluster, and TOTAL its number of events. The log probability of
+# Poisson counts consists of rising factorials, HEAD and the sum of slopes_v x_iv.
+
+
+SIZE, TOTAL, HEAD = range(3)
+
+FEW_EVENTS = 8
+"""Largest amount for which a rising factorial is computed as a product."""
+
+
+@njit_outlined
+def log_rising(shape, amount):
+    """Return log Gamma(shape + amount) - log Gamma(shape) without loss of digits."""
+    if amount <= FEW_EVENTS:
+        product, m = 1.0, 0.0
+        while m < amount:
+            product *= shape + m
+            m += 1.0
+        return math.log(product)
+    if shape < 16.0:
+        return math.lgamma(shape + amount) - math.lgamma(shape)
+    both = shape + amount
+    result = (shape - 0.5) * math.log1p(amount / shape) + amount * (math.log(both) - 1.0)
+    return result + stirling_tail(both) - stirling_tail(shape)
+
+
+@njit_internal_nogc
+def stirling_tail(x):
+    """Return the remainder of Stirling's formula for log Gamma(x), for x >= 16."""
+    square = 1.0 / (x * x)
+    series = (1.0 / 1260.0 - square / 1680.0) * square - 1.0 / 360.0
+    return (series * square + 1.0 / 12.0) / x
+
+
+@njit_internal_nogc
+def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
+    """Write log p(x_i given the rows of cluster k) of the first n clusters to `out`.
+    Row i counts as left out of its cluster `own`, which must have other rows; -1: none.
+    """
+    products, totals = scratch.lines[0], clusters.vectors[TOTAL]
+    total, own_logs = rows.totals[i], rows.constants[i]
+    for k in range(n):
+        out[k] = rows.constants[i] + clusters.vectors[HEAD, k]
+    for place in range(rows.ptr[i], rows.ptr[i + 1]):
+        v, amount = rows.kinds[place], rows.amounts[place]
+        shape, sums = prior.shapes[v], clusters.sums[v]
+        if own >= 0:
+            own_logs += log_rising(shape + (sums[own] - amount), amount)
+        if amount <= FEW_EVENTS:
+            for k in range(n):
+                products[k] = shape + sums[k]
+            m = 1.0
+            while m < amount:
+                for k in range(n):
+                    products[k] *= shape + sums[k] + m
+                m += 1.0
+            for k in range(n):
+                out[k] += fast_log(products[k])
+        else:
+            for k in range(n):
+                out[k] += log_rising(shape + sums[k], amount)
+        if prior.is_poisson:
+            for k in range(n):
+                out[k] += amount * clusters.slopes[v, k]
+    if prior.is_poisson:
+        if own >= 0:
+            size = clusters.vectors[SIZE, own] - 1.0
+            own_logs += sum_heads(size, own, prior, clusters)
+            for place in range(rows.ptr[i], rows.ptr[i + 1]):
+                # `sum_heads` includes this row
+                own_logs -= rows.amounts[place] * math.log(prior.rates[rows.kinds[place]] + size)
+            out[own] = own_logs
+        return
+    for k in range(n):
+        out[k] -= log_rising(prior.total_shape + totals[k], total)
+    if own >= 0:
+        out[own] = own_logs - log_rising(prior.total_shape + (totals[own] - total), total)
+
+
+@njit_internal_nogc
+def refresh_counts(k, prior, clusters):
+    """Update the quantities that depend on the counts of a cluster."""
+    clusters.vectors[HEAD, k] = 0.0
+    if prior.is_poisson:
+        size = clusters.vectors[SIZE, k]
+        clusters.vectors[HEAD, k] = sum_heads(size, k, prior, clusters)
+        for v in range(clusters.slopes.shape[0]):
+            clusters.slopes[v, k] = -math.log(prior.rates[v] + size + 1.0)
+
+
+@njit_internal_nogc
+def sum_heads(size, k, prior, clusters):
+    """Return the sum of (a_v + s_kv) log(r_v / (r_v + 1)), r_v = b_v + size, over all kinds."""
+    result = 0.0
+    for v in range(clusters.sums.shape[0]):
+        shape = prior.shapes[v] + clusters.sums[v, k]
+        result -= shape * math.log1p(1.0 / (prior.rates[v] + size))
+    return result
+
+
+@njit_internal_nogc
+def add_row_of_counts(i, k, sign, rows, clusters):
+    """Add row i to the counts of cluster k (sign 1.0), or remove it (-1.0)."""
+    for place in range(rows.ptr[i], rows.ptr[i + 1]):
+        clusters.sums[rows.kinds[place], k] += sign * rows.amounts[place]
+    clusters.vectors[TOTAL, k] += sign * rows.totals[i]
+    clusters.vectors[SIZE, k] += sign
+
+
+@njit_internal_nogc
+def move_row_of_counts(i, k, sign, rows, prior, clusters):
+    """Add row i to cluster k (sign 1.0), or remove it (-1.0)."""
+    add_row_of_counts(i, k, sign, rows, clusters)
+    refresh_counts(k, prior, clusters)
+
+
+@njit_internal_nogc
+def build_counts(k, members, rows, prior, clusters):
+    """Write the statistics of a cluster of the given rows, which may be empty."""
+    for v in range(clusters.sums.shape[0]):
+        clusters.sums[v, k] = 0.0
+    clusters.vectors[SIZE, k] = clusters.vectors[TOTAL, k] = 0.0
+    for i in members:
+        add_row_of_counts(i, k, 1.0, rows, clusters)
+    refresh_counts(k, prior, clusters)
+
+
+@njit_internal_nogc
+def copy_counts(source, k, target, j):
+    """Copy cluster k of `source` to place j of `target`."""
+    for v in range(source.vectors.shape[0]):
+        target.vectors[v, j] = source.vectors[v, k]
+    for v in range(source.sums.shape[0]):
+        target.sums[v, j] = source.sums[v, k]
+    for v in range(source.slopes.shape[0]):
+        target.slopes[v, j] = source.slopes[v, k]
+
+
+@njit_internal_nogc
+def log_evidence_of_counts(k, prior, clusters):
+    """Return log p(rows of a cluster), without the constants of rows."""
+    result, size = 0.0, clusters.vectors[SIZE, k]
+    for v in range(clusters.sums.shape[0]):
+        if clusters.sums[v, k] > 0.0:
+            result += log_rising(prior.shapes[v], clusters.sums[v, k])
+    if not prior.is_poisson:
+        return result - log_rising(prior.total_shape, clusters.vectors[TOTAL, k])
+    for v in range(clusters.sums.shape[0]):
+        result -= prior.shapes[v] * math.log1p(size / prior.rates[v])
+        result -= clusters.sums[v, k] * math.log(prior.rates[v] + size)
+    return result
+
+
+# Categories and Poisson counts, given their states.
+#
+# | name | symbol | shape | meaning |
+# |---|---|---|---|
+# | symbols | x_t | (N,) int32 | categories; -1: missing |
+# | values | x_t | (N, D) | numbers; NaN: missing |
+# | states | z_t | (N,) int64 | -1: no state; does not count |
+# | counts | n_jv, n_jd | (V, J), (J, D) | symbol v in state j; values of column d in state j |
+# | log_probs | log theta_jv | (V, J) | ordered by symbol, so that a step reads one row |
+# | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
+# | totals | | (J, D) | sums of the values of a state |
+# | concentration | A | scalar | theta_j ~ Dirichlet(A b), where b is the base |
+# | base_values, group | b | (G,), (V,) int64 | distinct values of b, and the index of symbol v's |
+# | cells, n_cells | n G + g | (C,) int64 | distinct counts of a symbol, and their frequencies |
+# | sizes, n_sizes | n_j | (S,) int64 | distinct sizes of states, and their frequencies |
+# | rng | | (4,) uint64 | stream, advanced in place |
+
+
+NEGLIGIBLE = -40.0
+"""Difference of logarithms at which the smaller term of a sum is lost to rounding."""
+
+# Categorical: theta_j ~ Dirichlet(prior)
+
+
+@njit_loop
+def count_symbols(symbols, states, counts):
+    """Write the number of times that each state emits each symbol to `counts`, (V, J)."""
+    for v in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            counts[v, j] = 0
+    for t in range(symbols.shape[0]):
+        if states[t] >= 0 and symbols[t] >= 0:
+            counts[symbols[t], states[t]] += 1
+
+
+@njit_loop
+def draw_log_probs(counts, prior, log_probs, sums, rng):
+    """Draw log theta_j ~ Dirichlet(prior + n_j) for all states; `sums`, (2, J), is scratch."""
+    n_symbols, n_states = counts.shape
+    for j in range(n_states):
+        sums[0, j] = -math.inf
+        sums[1, j] = 0.0
+    for v in range(n_symbols):
+        # Most states have never emitted this symbol: their draws share one shape and constants.
+        small = prior[v] < 1.0
+        d, c = gamma_constants(1.0 + prior[v])
+        reciprocal = 1.0 / prior[v]
+        for j in range(n_states):
+            if small & (counts[v, j] == 0):
+                log_probs[v, j] = draw_log_small_gamma(d, c, reciprocal, rng)
+            else:
+                log_probs[v, j] = draw_log_gamma(prior[v] + counts[v, j], rng)
+        for j in range(n_states):
+            sums[0, j] = max(sums[0, j], log_probs[v, j])
+    for v in range(n_symbols):
+        for j in range(n_states):
+            sums[1, j] += fast_exp(log_probs[v, j] - sums[0, j])
+    for j in range(n_states):
+        sums[1, j] = sums[0, j] + math.log(sums[1, j])
+    for v in range(n_symbols):
+        for j in range(n_states):
+            log_probs[v, j] -= sums[1, j]
+
+
+@njit_loop
+def move_log_probs(counts, before, after, log_probs, sums, rng):
+    """Move theta_j from Dirichlet(before + n_j) to Dirichlet(after + n_j), for all states."""
+    # theta is g over its sum, with g_v ~ Gamma(before_v + n_v). A Gamma process connects g for all
+    # values of a parameter: g grows by Gamma(after_v - before_v), or shrinks to a Beta share. Such
+    # pairs have the same density in both directions.
+    n_symbols, n_states = counts.shape
+    for j in range(n_states):
+        sums[1, j] = 0.0
+        for v in range(n_symbols):
+            sums[1, j] += before[v] + counts[v, j]
+        sums[1, j] = draw_log_gamma(sums[1, j], rng)  # sum of g, independent of theta
+        sums[0, j] = -math.inf
+    for v in range(n_symbols):
+        away = abs(after[v] - before[v])
+        small = away < 1.0
+        d, c = gamma_constants(1.0 + away)
+        reciprocal = 1.0 / max(away, 1e-300)
+        for j in range(n_states):
+            log_g = log_probs[v, j] + sums[1, j]
+            more = (
+                draw_log_small_gamma(d, c, reciprocal, rng) if small else draw_log_gamma(away, rng)
+            )
+            if after[v] >= before[v]:
+                base = log_g
+            else:
+                base = draw_log_gamma(after[v] + counts[v, j], rng)
+            if more - base > NEGLIGIBLE:
+                change = max(more - base, 0.0) + math.log1p(math.exp(-abs(more - base)))
+                log_g += change if after[v] >= before[v] else -change
+            log_probs[v, j] = log_g
+            sums[0, j] = max(sums[0, j], log_g)
+    for j in range(n_states):
+        sums[1, j] = 0.0
+    for v in range(n_symbols):
+        for j in range(n_states):
+            sums[1, j] += fast_exp(log_probs[v, j] - sums[0, j])
+    for j in range(n_states):
+        sums[1, j] = sums[0, j] + math.log(sums[1, j])
+    for v in range(n_symbols):
+        for j in range(n_states):
+            log_probs[v, j] -= sums[1, j]
+
+
+@njit_loop
+def look_up(symbols, log_probs, log_obs):
+    """Write log theta_j of the symbol of every step to `log_obs`, or 0 if it is missing."""
+    for t in range(symbols.shape[0]):
+        if symbols[t] >= 0:
+            for j in range(log_obs.shape[1]):
+                log_obs[t, j] = log_probs[symbols[t], j]
+        else:
+            for j in range(log_obs.shape[1]):
+                log_obs[t, j] = 0.0
+
+
+@njit_loop
+def log_evidence_of_symbols(counts, prior):
+    """Return log p(x | z) with theta integrated out."""
+    n_symbols, n_states = counts.shape
+    total_prior = 0.0
+    for v in range(n_symbols):
+        total_prior += prior[v]
+    result = 0.0
+    for j in range(n_states):
+        n = 0
+        for v in range(n_symbols):
+            if counts[v, j] > 0:
+                result += math.lgamma(prior[v] + counts[v, j]) - math.lgamma(prior[v])
+                n += counts[v, j]
+        if n > 0:
+            result += math.lgamma(total_prior) - math.lgamma(total_prior + n)
+    return result
+
+
+@njit_loop
+def list_cells(counts, group, n_groups, cells, sizes):
+    """Write keys n G + g of all counts n > 0, and n_j of all states; return the number of keys."""
+    n = 0
+    for j in range(counts.shape[1]):
+        sizes[j] = 0
+    for v in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            if counts[v, j] > 0:
+                cells[n] = counts[v, j] * n_groups + group[v]
+                sizes[j] += counts[v, j]
+                n += 1
+    return n
+
+
+@njit_loop
+def log_evidence_of_concentration(concentration, base_values, cells, n_cells, sizes, n_sizes):
+    """Return log p(x | z) with theta integrated out, from the frequencies of counts."""
+    n_groups = base_values.shape[0]
+    result = 0.0
+    for i in range(cells.shape[0]):
+        shape = concentration * base_values[cells[i] % n_groups]
+        n = cells[i] // n_groups
+        result += n_cells[i] * (math.lgamma(shape + n) - math.lgamma(shape))
+    for i in range(sizes.shape[0]):
+        if sizes[i] > 0:
+            ratio = math.lgamma(concentration) - math.lgamma(concentration + sizes[i])
+            result += n_sizes[i] * ratio
+    return result
+
+
+# Poisson: lambda_jd ~ Gamma(shapes_d, rates_d)
+
+
+@njit_loop
+def add_up_values(values, states, counts, totals):
+    """Write the number of observed values of each state and column, and their sums."""
+    for j in range(counts.shape[0]):
+        for d in range(values.shape[1]):
+            counts[j, d] = 0.0
+            totals[j, d] = 0.0
+    for t in range(values.shape[0]):
+        if states[t] >= 0:
+            for d in range(values.shape[1]):
+                if not math.isnan(values[t, d]):
+                    counts[states[t], d] += 1.0
+                    totals[states[t], d] += values[t, d]
+
+
+@njit_loop
+def draw_log_intensities(counts, totals, shapes, rates, log_intensities, rng):
+    """Draw log lambda_jd ~ Gamma(shapes_d + sum of values, rates_d + n_jd); output is (J, D)."""
+    for j in range(counts.shape[0]):
+        for d in range(totals.shape[1]):
+            draw = draw_log_gamma(shapes[d] + totals[j, d], rng)
+            log_intensities[j, d] = draw - math.log(rates[d] + counts[j, d])
+
+
+@njit_loop
+def weigh_counts(values, log_intensities, log_obs):
+    """Write sum_d log Poisson(x_td; lambda_jd) over observed values to `log_obs`."""
+    for t in range(values.shape[0]):
+        for j in range(log_obs.shape[1]):
+            log_obs[t, j] = 0.0
+        for d in range(values.shape[1]):
+            if math.isnan(values[t, d]):
+                continue
+            constant = math.lgamma(values[t, d] + 1.0)
+            for j in range(log_obs.shape[1]):
+                log_intensity = log_intensities[j, d]
+                log_obs[t, j] += values[t, d] * log_intensity - math.exp(log_intensity) - constant
+
+
+# Bits and counts of events in many columns, given their states.
+#
+# Bits (Bernoulli): theta_jd ~ Beta(a, b). The log probabilities of a step are a sum of rows of one
+# table of logarithms with a row for each column and value, so that the inner loops run over states
+# and are vectorized. Row 2 d is "0 in column d", row 2 d + 1 is "1 in column d", and row 2 D, which
+# holds zeros, is "missing".
+#
+# Counts (multinomial): theta_j ~ Dirichlet(prior). Only nonzero counts of a step are listed.
+#
+# | name | symbol | shape | meaning |
+# |---|---|---|---|
+# | places | | (N, D) int32 | row of the table of each column of each step |
+# | states | z_t | (N,) int64 | -1: no state |
+# | counts | n_dj | (2 D + 1, J) int64 | occurrences of each column and value in each state |
+# | log_probs | log theta | (2 D + 1, J) | by column and value; or (V, J) by kind of event |
+# | ptr, kinds, amounts | v, x_tv | (N + 1,), (E,), (E,) | kinds and numbers of events of a step |
+# | log_coefficients | | (N,) | log of the multinomial coefficient of a step |
+# | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
+# | rng | | (4,) uint64 | stream, advanced in place |
+
+
+# Bernoulli
+
+
+@njit_loop
+def count_bits(places, states, counts):
+    """Write the number of times each state has each value of each column."""
+    for i in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            counts[i, j] = 0
+    for t in range(places.shape[0]):
+        j = states[t]
+        if j >= 0:
+            for d in range(places.shape[1]):
+                counts[places[t, d], j] += 1
+
+
+@njit_loop
+def draw_log_probs_of_bits(counts, of_one, of_zero, log_probs, rng):
+    """Draw log theta and log (1 - theta) ~ Beta(a + ones, b + zeros) of all states and columns."""
+    for d in range(counts.shape[0] // 2):
+        for j in range(counts.shape[1]):
+            log_one, log_zero = draw_log_beta(
+                of_one + counts[2 * d + 1, j], of_zero + counts[2 * d, j], rng
+            )
+            log_probs[2 * d, j] = log_zero
+            log_probs[2 * d + 1, j] = log_one
+
+
+@njit_loop
+def add_rows(places, rows, out):
+    """Write sum_d rows[places[t, d]] to out[t], four rows at a time."""
+    n_columns = places.shape[1]
+    rest = n_columns - n_columns % 4
+    for t in range(places.shape[0]):
+        for j in range(out.shape[1]):
+            out[t, j] = 0.0
+        for d in range(0, rest, 4):
+            a, b, c, e = places[t, d], places[t, d + 1], places[t, d + 2], places[t, d + 3]
+            for j in range(out.shape[1]):
+                out[t, j] += (rows[a, j] + rows[b, j]) + (rows[c, j] + rows[e, j])
+        for d in range(rest, n_columns):
+            a = places[t, d]
+            for j in range(out.shape[1]):
+                out[t, j] += rows[a, j]
+
+
+# Multinomial
+
+
+@njit_loop
+def count_events(ptr, kinds, amounts, states, counts):
+    """Write the number of events of each kind in each state to `counts`, (V, J) int64."""
+    for v in range(counts.shape[0]):
+        for j in range(counts.shape[1]):
+            counts[v, j] = 0
+    for t in range(states.shape[0]):
+        j = states[t]
+        if j >= 0:
+            for i in range(ptr[t], ptr[t + 1]):
+                counts[kinds[i], j] += int(amounts[i])
+
+
+@njit_loop
+def weigh_events(ptr, kinds, amounts, log_coefficients, log_probs, log_obs):
+    """Write the log probabilities of all steps, given their numbers of events."""
+    for t in range(log_obs.shape[0]):
+        for j in range(log_obs.shape[1]):
+            log_obs[t, j] = log_coefficients[t]
+        for i in range(ptr[t], ptr[t + 1]):
+            v, amount = kinds[i], amounts[i]
+            for j in range(log_obs.shape[1]):
+                log_obs[t, j] += amount * log_probs[v, j]
+
+
+# Cumulative probabilities of numbers of events.
+#
+# P(k + 1) / P(k) = m (a + s k) / ((k + 1) (b + s (m - 1))), m = n - k, where s = 1 for
+# beta-binomial counts, with probabilities ~ Beta(a, b), and s = 0, a = p, b = 1 - p for binomial
+# ones.
+#
+# Rounding errors must not accumulate over millions of steps. The rounding error of a + k is the
+# same for thousands of successive k; that of m (k + 1) + (a - 1) m is not.
+#
+# | name | symbol | shape | meaning |
+# |---|---|---|---|
+# | numbers | n | (K,) int64 | numbers of all events |
+# | starts | | (K, J) int64 | most probable k from `first` to `last` for each n and state |
+# | probs | P | (K, J) | probabilities of `starts` |
+# | a, b | | (J,) | shapes, or probabilities |
+# | slope | s | | 1 or 0 |
+# | first, last | | | range of k that is added up |
+# | shift | | | k is added to row (k - first) / 2^shift |
+# | out | | (R, J) | incremented |
+#
+# For many events, sums are integrals over panels:
+#
+# | name | shape | meaning |
+# |---|---|---|
+# | edges | (K, J, P + 1) | ascending edges of panels; infinite after the last one |
+# | before | (K, J, P) | sums over the preceding panels |
+# | coefs | (K, J, P, C) | Chebyshev series of the sums within panels |
+
+
+NEGLIGIBLE_PROBABILITY = 1e-20
+
+FEW = 64
+"""Largest k for which the rounding errors of a + k are not systematic."""
+
+
+@njit_loop
+def weigh_next(k, m, a, slope):
+    """Return m (a + s k)."""
+    if k < FEW:
+        return m * (a + slope * k)
+    return slope * (m * (k + 1.0)) + (a - slope) * m
+
+
+@njit_loop
+def add_numbers_of_events(numbers, starts, probs, a, b, slope, first, last, shift, out):
+    """Add the probabilities of the numbers of events from `first` to `last`.
+    The sum runs from the most probable number in both directions, until the rest is below 1e-20.
+    """
+    for i in range(numbers.shape[0]):
+        n = numbers[i]
+        end, least = min(n, last), NEGLIGIBLE_PROBABILITY / (n + 1.0)
+        for j in range(out.shape[1]):
+            if probs[i, j] <= 0.0:
+                continue
+            # If both shapes are below 1, probabilities fall and then rise, but never fall that low,
+            # because shapes are at least 1e-8.
+            k, p = starts[i, j], probs[i, j]
+            out[(k - first) >> shift, j] += p
+            while k < end and p > least:
+                m = n - k
+                p *= weigh_next(k, m, a[j], slope) / weigh_next(m - 1, k + 1, b[j], slope)
+                k += 1
+                out[(k - first) >> shift, j] += p
+            k, p = starts[i, j], probs[i, j]
+            while k > first and p > least:
+                m = n - k
+                p *= weigh_next(m, k, b[j], slope) / weigh_next(k - 1, m + 1, a[j], slope)
+                k -= 1
+                out[(k - first) >> shift, j] += p
+
+
+MOST_PANELS = 128
+"""Upper bound of the number of panels of a distribution."""
+
+LOG_NEGLIGIBLE = -60.0
+"""Log probability, relative to the start, below which probabilities are neglected."""
+
+
+@njit
+def _panel_width(k, n, a, b, slope, share_left, share_right):
+    """Return the width of a panel at k, and the slope of the logarithm of the probability."""
+    m = n - k
+    rise = math.log(weigh_next(k, m, a, slope) / weigh_next(m - 1.0, k + 1.0, b, slope))
+    if slope > 0.0:
+        bend = abs(a - 1.0) / ((k + a) * (k + 1.0)) + abs(b - 1.0) / ((m + b) * (m + 1.0))
+    else:
+        bend = 1.0 / (k + 1.0) + 1.0 / (m + 1.0)
+    width = min(share_left * k, share_right * m, 2.0 / math.sqrt(bend + 1e-300))
+    return min(width, 4.0 / (abs(rise) + 1e-300)), rise
+
+
+@njit
+def find_panels(n, start, low, high, a, b, slope, out):
+    """Write the edges of panels between `low` and `high`, from a start in both directions."""
+    # In a panel, the log probability is nearly parabolic and changes little.
+    count = 0
+    if a <= 0.0 or b <= 0.0:  # known probabilities of 0 or 1: all mass is at one end
+        out[0] = start
+        return
+    k, log_p = start, 0.0
+    while k > low and log_p > LOG_NEGLIGIBLE and count < MOST_PANELS // 2:
+        width, rise = _panel_width(k, n, a, b, slope, 0.5, 1.0)
+        if k - low - width < 1.0:
+            width = k - low
+        log_p -= rise * width
+        k -= width
+        out[count] = k
+        count += 1
+    out[:count] = out[:count][::-1].copy()
+    out[count] = start
+    count += 1
+    k, log_p = start, 0.0
+    while k < high and log_p > LOG_NEGLIGIBLE and count < MOST_PANELS:
+        width, rise = _panel_width(k, n, a, b, slope, 1.0, 0.5)
+        if high - k - width < 1.0:
+            width = high - k
+        log_p += rise * width
+        k += width
+        out[count] = k
+        count += 1
+
+
+@njit
+def add_panels(x, edges, before, coefs, out):
+    """Add the sums of the probabilities up to each of the numbers x, (X, J)."""
+    for i in range(edges.shape[0]):
+        for j in range(edges.shape[1]):
+            for row in range(x.shape[0]):
+                y = x[row] + 0.5
+                p = np.searchsorted(edges[i, j], y, side="right") - 1
+                if p < 0:
+                    continue
+                p = min(p, coefs.shape[2] - 1)
+                left, right = edges[i, j, p], edges[i, j, p + 1]
+                if not right < np.inf:  # after the last panel
+                    out[row, j] += before[i, j, p]
+                    continue
+                t = min(2.0 * (y - left) / (right - left) - 1.0, 1.0)
+                first, second = 0.0, 0.0
+                for c in range(coefs.shape[3] - 1, 0, -1):
+                    first, second = coefs[i, j, p, c] + 2.0 * t * first - second, first
+                out[row, j] += before[i, j, p] + coefs[i, j, p, 0] + t * first - second

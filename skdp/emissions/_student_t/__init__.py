@@ -1,1 +1,0 @@
-"""Student t emissions: sampler, model and kernels."""

@@ -1,1 +1,0 @@
-"""Segmentation into words and collocations: kernels, sampler and stored samples."""

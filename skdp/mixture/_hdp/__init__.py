@@ -1,1 +1,0 @@
-"""Sampler of the mixtures whose groups share components, and predictions from its samples."""

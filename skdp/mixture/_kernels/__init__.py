@@ -1,0 +1,1 @@
+"""Kernels of the mixtures and of latent features."""

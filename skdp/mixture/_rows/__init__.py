@@ -1,0 +1,1 @@
+"""Samplers of partitions of rows, and of features of rows."""

@@ -1,1 +1,0 @@
-"""Mixtures of tables: weights of rows, data frames, imputation, and explanations of clusters."""

@@ -1,1 +1,0 @@
-"""Windows of sequences and their features."""

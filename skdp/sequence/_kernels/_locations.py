@@ -1,0 +1,291 @@
+"""Locations of states in a latent space, on which transition probabilities depend.
+
+Given the rates, with times and failed transitions integrated out, states have probability prod (pi
+phi)^n / prod T_j^n_j., where phi_jj' = exp(-lambda |l_j - l_j'|^2 / 2). Rows without transitions
+contribute nothing, so that the arrays hold only the V other rows. These are stored as columns, so
+that inner loops run over V independent entries.
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| locations | l_j | (D, J) | one row for each dimension |
+| rows | v | (V,) int64 | states with at least one outgoing transition |
+| counts | n_vj | (J, V) | transitions from v to j |
+| n | n_v. | (V,) | transitions from v |
+| log_rates | log pi_vj | (J, V) | less the largest of the row, which cancels |
+| halves | | (J, V) | half the squared distances from v to j |
+| decay | lambda | | > 0 |
+| shares | pi_vj phi_vj | (J, V) | scratch, in units of the largest of the row |
+| inverse_mass | | (J,) | inverse masses of the states in Hamiltonian dynamics |
+| rng | | (4,) uint64 | stream, advanced in place |
+"""
+
+# mypy: ignore-errors
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._numeric import Floats
+from skdp._numeric._arithmetic import fast_exp
+from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
+from skdp._numeric._random import draw_normal, next_double
+
+
+class LocationWorkspace(NamedTuple):
+    """Scratch buffers for a draw of the locations."""
+
+    halves: Floats
+    shares: Floats
+    work: Floats  # (2 D + 2, V)
+    proposal: Floats  # (D, J), as all that follow
+    momentum: Floats
+    gradient: Floats
+    first_gradient: Floats
+
+
+def make_room(n_dims: int, n_states: int, n_rows: int) -> LocationWorkspace:
+    """Return scratch buffers for a draw of the locations."""
+    tables, moves = np.empty((2, n_states, n_rows)), np.empty((4, n_dims, n_states))
+    return LocationWorkspace(*tables, np.empty((2 * n_dims + 2, n_rows)), *moves)
+
+
+def gather(
+    counts: np.ndarray, log_rates: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows, counts, n and log_rates of states with transitions, given tables (J + 1, J)."""
+    rows = np.flatnonzero(counts[:-1].any(axis=1))
+    some_counts = counts[rows].astype(np.float64)
+    some_rates = log_rates[rows] - log_rates[rows].max(axis=1, keepdims=True)
+    return (
+        rows,
+        np.ascontiguousarray(some_counts.T),
+        some_counts.sum(axis=1),
+        np.ascontiguousarray(some_rates.T),
+    )
+
+
+@njit_loop
+def write_halves(locations, rows, halves, sources):
+    """Write half the squared distances; locations of the V rows go to `sources`, (D, V)."""
+    n_states, n_rows = halves.shape
+    n_dims = locations.shape[0]
+    for d in range(n_dims):
+        for v in range(n_rows):
+            sources[d, v] = locations[d, rows[v]]
+    for j in range(n_states):
+        half = halves[j]
+        for v in range(n_rows):
+            half[v] = 0.0
+        for d in range(n_dims):
+            x, source = locations[d, j], sources[d]
+            for v in range(n_rows):
+                half[v] += 0.5 * (source[v] - x) * (source[v] - x)
+
+
+@njit_loop
+def write_log_similarity(locations, decay, out):
+    """Write log phi_jj', (J, J)."""
+    for j in range(out.shape[0]):
+        for k in range(out.shape[0]):
+            square = 0.0
+            for d in range(locations.shape[0]):
+                square += (locations[d, j] - locations[d, k]) ** 2
+            out[j, k] = -0.5 * decay * square
+
+
+@njit_internal_nogc
+def write_shares(halves, log_rates, decay, shares, largest, totals):
+    """Write pi phi relative to the largest of each row, their sums, and the log of the largest."""
+    # Relative to the largest, a sum is at least 1, however small the rates nearby are.
+    n_states, n_rows = halves.shape
+    for v in range(n_rows):
+        largest[v] = -math.inf
+        totals[v] = 0.0
+    for j in range(n_states):
+        half, rate, share = halves[j], log_rates[j], shares[j]
+        for v in range(n_rows):
+            share[v] = rate[v] - decay * half[v]
+            largest[v] = max(largest[v], share[v])
+    for j in range(n_states):
+        share = shares[j]
+        for v in range(n_rows):
+            share[v] = fast_exp(share[v] - largest[v])
+            totals[v] += share[v]
+
+
+@njit_loop
+def log_likelihood(halves, counts, n, log_rates, decay, shares, sums):
+    """Return sum n log phi - sum n_v. log T_v; `shares` and `sums`, (2, V) or more, are scratch."""
+    largest, totals = sums[0], sums[1]
+    write_shares(halves, log_rates, decay, shares, largest, totals)
+    result = 0.0
+    for j in range(halves.shape[0]):
+        for v in range(halves.shape[1]):
+            result -= counts[j, v] * halves[j, v]
+    result *= decay
+    for v in range(halves.shape[1]):
+        result -= n[v] * (largest[v] + math.log(totals[v]))
+    return result
+
+
+@njit_inlined
+def _product_of_differences(weight, source, x):
+    """Return sum_v weight_v (source_v - x), computed as four independent partial sums."""
+    n = weight.shape[0]
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for v in range(0, n - 3, 4):
+        a += weight[v] * (source[v] - x)
+        b += weight[v + 1] * (source[v + 1] - x)
+        c += weight[v + 2] * (source[v + 2] - x)
+        d += weight[v + 3] * (source[v + 3] - x)
+    for v in range(n // 4 * 4, n):
+        a += weight[v] * (source[v] - x)
+    return (a + b) + (c + d)
+
+
+@njit_loop
+def write_gradient(locations, rows, counts, n, log_rates, decay, halves, shares, work, gradient):
+    """Write the gradient of the log posterior of the locations, (D, J)."""
+    # A transition pulls its two ends together, and an expected transition pushes them apart: the
+    # derivative with respect to l_v is -lambda sum_j (l_v - l_j) (n_vj - n_v. P_vj), and its terms
+    # with respect to l_j have the opposite sign.
+    n_dims, n_states = locations.shape
+    n_rows = rows.shape[0]
+    sources, pulls = work[:n_dims], work[n_dims : 2 * n_dims]
+    scale, totals = work[2 * n_dims], work[2 * n_dims + 1]
+    write_halves(locations, rows, halves, sources)
+    write_shares(halves, log_rates, decay, shares, scale, totals)
+    for v in range(n_rows):
+        scale[v] = decay * n[v] / totals[v]
+        for d in range(n_dims):
+            pulls[d, v] = 0.0
+    for j in range(n_states):
+        share, count = shares[j], counts[j]
+        for v in range(n_rows):
+            share[v] = decay * count[v] - scale[v] * share[v]
+        for d in range(n_dims):
+            x, source, pull = locations[d, j], sources[d], pulls[d]
+            for v in range(n_rows):
+                pull[v] += share[v] * (x - source[v])
+            gradient[d, j] = _product_of_differences(share, source, x) - x
+    for d in range(n_dims):
+        for v in range(n_rows):
+            gradient[d, rows[v]] += pulls[d, v]
+
+
+@njit_loop
+def leapfrog(
+    locations, momentum, gradient, rows, counts, n, log_rates, decay, inverse_mass, step,
+    n_steps, halves, shares, work,
+):  # fmt: skip
+    """Move locations and momenta, (D, J), along a trajectory; `gradient` is updated."""
+    n_dims, n_states = locations.shape
+    for _ in range(n_steps):
+        for d in range(n_dims):
+            for j in range(n_states):
+                momentum[d, j] += 0.5 * step * gradient[d, j]
+                locations[d, j] += step * inverse_mass[j] * momentum[d, j]
+        write_gradient(locations, rows, counts, n, log_rates, decay, halves, shares, work, gradient)
+        for d in range(n_dims):
+            for j in range(n_states):
+                momentum[d, j] += 0.5 * step * gradient[d, j]
+
+
+@njit_loop
+def write_inverse_mass(rows, counts, n, decay, out):
+    """Write 1 over masses: 1 + lambda (1 + lambda) times transitions to and from other states."""
+    # A mass is about the curvature, -lambda (n - n P) - lambda^2 n times covariances of the
+    # destinations of rows, so that a step size that suits the prior suits all states.
+    factor = decay * (1.0 + decay)
+    for j in range(out.shape[0]):
+        out[j] = 1.0
+        for v in range(rows.shape[0]):
+            out[j] += factor * counts[j, v]
+    for v in range(rows.shape[0]):
+        out[rows[v]] += factor * (n[v] - 2.0 * counts[rows[v], v])
+    for j in range(out.shape[0]):
+        out[j] = 1.0 / out[j]
+
+
+@njit_internal_nogc
+def draw_momentum(inverse_mass, momentum, rng):
+    """Draw momenta, (D, J)."""
+    for d in range(momentum.shape[0]):
+        for j in range(momentum.shape[1]):
+            momentum[d, j] = draw_normal(rng) / math.sqrt(inverse_mass[j])
+
+
+@njit_loop
+def kinetic_energy(inverse_mass, momentum):
+    """Return the energy of momenta."""
+    total = 0.0
+    for d in range(momentum.shape[0]):
+        for j in range(momentum.shape[1]):
+            total += 0.5 * inverse_mass[j] * momentum[d, j] * momentum[d, j]
+    return total
+
+
+@njit_internal_nogc
+def copy_locations(source, target):
+    """Write one (D, J) array to another."""
+    for d in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[d, j] = source[d, j]
+
+
+@njit_internal_nogc
+def sum_of_squares(locations):
+    """Return the sum of the squares of all coordinates."""
+    total = 0.0
+    for d in range(locations.shape[0]):
+        for j in range(locations.shape[1]):
+            total += locations[d, j] * locations[d, j]
+    return total
+
+
+@njit_loop
+def draw_locations(
+    locations, rows, counts, n, log_rates, decay, inverse_mass, step, n_steps, n_trajectories,
+    room, rng,
+):  # fmt: skip
+    """Draw the locations by Hamiltonian Monte Carlo; return the mean acceptance."""
+    halves, shares, work = room.halves, room.shares, room.work
+    proposal, momentum = room.proposal, room.momentum
+    gradient, first_gradient = room.gradient, room.first_gradient
+    write_gradient(
+        locations, rows, counts, n, log_rates, decay, halves, shares, work, first_gradient
+    )
+    before = log_likelihood(halves, counts, n, log_rates, decay, shares, work)
+    before -= 0.5 * sum_of_squares(locations)
+    acceptance = 0.0
+    for i in range(n_trajectories):
+        # Begin where the last trajectory ended, with a new momentum.
+        draw_momentum(inverse_mass, momentum, rng)
+        energy = kinetic_energy(inverse_mass, momentum)
+        copy_locations(locations, proposal)
+        copy_locations(first_gradient, gradient)
+        # With equal steps, a trajectory may end where it began. The last one moves even if the
+        # steps of the others are too large.
+        length = step * (0.8 + 0.4 * next_double(rng))
+        if i == n_trajectories - 1:
+            length *= 0.25
+        # Move.
+        leapfrog(
+            proposal, momentum, gradient, rows, counts, n, log_rates, decay, inverse_mass,
+            length, n_steps, halves, shares, work,
+        )  # fmt: skip
+        # Weigh.
+        after = log_likelihood(halves, counts, n, log_rates, decay, shares, work)
+        after -= 0.5 * sum_of_squares(proposal)
+        gain = after - before + energy - kinetic_energy(inverse_mass, momentum)
+        if not gain > -math.inf:
+            gain = -math.inf  # NaN if a trajectory has diverged
+        probability = math.exp(min(gain, 0.0))
+        acceptance += probability / n_trajectories
+        # Accept, or stay.
+        if next_double(rng) < probability:
+            before = after
+            copy_locations(proposal, locations)
+            copy_locations(gradient, first_gradient)
+    return acceptance

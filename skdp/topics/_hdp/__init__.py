@@ -1,1 +1,0 @@
-"""Sampler of `HDPTopicModel`."""

@@ -1,0 +1,454 @@
+"""Sweeps of models whose segments form a chain: SequentialLDA and AdaptiveTopicModel.
+
+Symbols as in `_kernels/_tables`; also, level i is segment j = first + i of the current part of a
+document, whose segments form a separate chain (without breaks the part is the document):
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| customers | N_jk | (levels, K') int32 | words and tables of the level below: n_jk + t_{j+1,k} |
+| level_customers | Nd_j | (levels,) int64 | sum of the customers over topics |
+| inverse | 1 / (b + Nd_j) | (levels,) | |
+| via_document | (b + a Td_j) fS_j | (levels,) | weight of opening a table, its dish from mu |
+| via_previous | (b + a Td_j) fT_j | (levels,) | weight of opening, its dish from the level above |
+| share | | (levels, K') float32 | weight of sharing a table |
+| opening | | (levels, K') float32 | weight of opening a table, without (b + a Td_j) |
+| fixed_part, mu_part | P, Q | (levels, K') float32 | weight of a topic / inverse: P + Q mu_k |
+| base | alpha_k + c_k | (K',) float32 | weight of a topic at the document's node |
+| total | A + c. | (1,) | total of a sweep that stopped and will resume |
+| mu | (alpha_k + c_k) / (A + c.) | | E[mu_k] given the tables |
+
+A customer of level i, a word or a table of the level below, chooses topic k with weight
+
+    up_i(k) = {share_i(k) + opening_i(k) (b + a Td_i) base_i(k)} / (b + Nd_i)
+    base_i(k) = fS_i mu_k + fT_i up_{i-1}(k),
+
+where fS_i and fT_i are the predictive weights of the two parents. All three samplers have this form
+and differ in share and opening. Since up_i is linear in mu, and each change of mu affects every
+level, levels store its two parts. Words of the current segment are drawn from
+
+    factor = reciprocal x {share + opening (b + a Td_j) base},
+
+which changes at one topic when a word is added or removed; it is recomputed for all topics, with
+the levels that a path went through, only after tables were opened or closed.
+"""
+
+# mypy: ignore-errors
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skdp._numeric._numba import njit_forceinline, njit_inlined_source, njit_internal_nogc
+from skdp._numeric._random import next_double
+from skdp._numeric._simd import assume_nonnegative, draw_product, prefetch
+from skdp.processes._kernels_stirling import share_ratio
+from skdp.topics._kernels._btigs import look_up_weights
+from skdp.topics._kernels._cmgs import resample_tables
+from skdp.topics._kernels._counts import AHEAD, LESS, MORE
+from skdp.topics._kernels._ssa import (
+    DOCUMENT,
+    PREVIOUS,
+    leave_seat,
+    open_seat,
+    seats_for,
+    take_seat,
+)
+from skdp.topics._kernels._tables import count_word, is_open, weigh_parents
+
+BTIGS, CMGS, SSA = 0, 1, 2
+
+TINY = np.float32(1e-28)
+"""Added to P and Q, which otherwise become subnormal along a chain, which is slow."""
+
+
+class Levels(NamedTuple):
+    """The segments of the current part of a document up to the current one."""
+
+    customers: np.ndarray
+    level_customers: np.ndarray
+    via_document: np.ndarray
+    via_previous: np.ndarray
+    inverse: np.ndarray
+    share: np.ndarray
+    opening: np.ndarray
+    fixed_part: np.ndarray
+    mu_part: np.ndarray
+    base: np.ndarray
+    total: np.ndarray
+
+
+@njit_forceinline
+def weigh_node(sampler, n, t, values, row_ptr, a):
+    """Return the weights of sharing and of opening for a topic with `n` customers, `t` tables."""
+    if sampler == BTIGS:
+        return look_up_weights(n, t, values, row_ptr, a)
+    if sampler == CMGS:
+        return share_ratio(values, row_ptr, n, t, a), 1.0 if t == n else 0.0
+    return n - a * t, 1.0
+
+
+@njit_forceinline
+def leave_node(sampler, n, s, t, rng):
+    """Draw which table leaves with one of `n` customers: none (0), DOCUMENT or PREVIOUS."""
+    if sampler == BTIGS:  # by table indicators, but the last table stays if others use it
+        if s + t == 1 and n > 1:
+            return 0
+        head = next_double(rng) * n
+    else:  # CMGS: only if it must
+        if s + t < n:
+            return 0
+        head = next_double(rng) * n
+    if head < s:
+        return DOCUMENT
+    return PREVIOUS if head < s + t else 0
+
+
+@njit_forceinline
+def weigh_level(
+    i, first, a, concentration, segment_tables, segment_previous, to_document, to_previous,
+    via_document, via_previous,
+):  # fmt: skip
+    """Set the weights of the parents of level `i`, which are common to all topics."""
+    s, t = segment_tables[first + i], segment_previous[first + i]
+    f_document, f_previous = weigh_parents(i == 0, s, t, to_document, to_previous)
+    new = concentration[first + i] + a * (s + t)
+    via_document[i] = new * f_document
+    via_previous[i] = new * f_previous
+
+
+@njit_forceinline
+def patch_level(i, k, share, opening, fixed_part, mu_part, via_document, via_previous, inverse):
+    """Set P and Q of topic `k` at level `i` from its own weights and from the level above."""
+    from_document, from_fixed, from_mu = np.float32(via_document[i]), TINY, TINY
+    if i > 0:
+        through = np.float32(via_previous[i] * inverse[i - 1])
+        from_fixed, from_mu = through * fixed_part[i - 1, k], through * mu_part[i - 1, k]
+    fixed_part[i, k] = share[i, k] + opening[i, k] * from_fixed + TINY
+    mu_part[i, k] = opening[i, k] * (from_document + from_mu) + TINY
+
+
+@njit_forceinline
+def rebuild_level(i, share, opening, fixed_part, mu_part, via_document, via_previous, inverse):
+    """Set P and Q of all topics at level `i`: see `patch_level`."""
+    from_document = np.float32(via_document[i])
+    if i == 0:
+        for k in range(share.shape[1]):
+            fixed_part[0, k] = share[0, k] + TINY
+            mu_part[0, k] = opening[0, k] * from_document + TINY
+        return
+    through = np.float32(via_previous[i] * inverse[i - 1])
+    for k in range(share.shape[1]):
+        from_above = through * opening[i, k]
+        fixed_part[i, k] = share[i, k] + from_above * fixed_part[i - 1, k] + TINY
+        mu_part[i, k] = opening[i, k] * from_document + from_above * mu_part[i - 1, k] + TINY
+
+
+@njit_forceinline
+def rebuild_factor(
+    i, inverse_total, base, reciprocal, share, opening, fixed_part, mu_part, via_document,
+    via_previous, inverse, out,
+):  # fmt: skip
+    """Set the weights of all topics for the words of level `i`."""
+    from_document = np.float32(via_document[i] * inverse_total)
+    if i == 0:
+        for k in range(share.shape[1]):
+            out[k] = reciprocal[k] * (share[0, k] + opening[0, k] * (from_document * base[k]))
+        return
+    from_previous = np.float32(via_previous[i] * inverse[i - 1])
+    through = np.float32(via_previous[i] * inverse[i - 1] * inverse_total)
+    for k in range(share.shape[1]):
+        at_base = from_previous * fixed_part[i - 1, k]
+        at_base += base[k] * (from_document + through * mu_part[i - 1, k])
+        out[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
+
+
+@njit_inlined_source
+def sweep_segment(
+    sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
+):
+    """Draw topic and tables of every word of segment `j`, of unseated words too; return A + c."""
+    a, gamma = prior.discount, np.float32(prior.gamma)
+    shift = prior.gamma * words.counts.shape[0]
+    to_document, to_previous = prior.to_document, prior.to_previous
+    concentration = prior.concentration
+    tokens, topics = corpus.tokens, assignments.topics
+    counts, totals, fixed = words.counts, words.totals, words.fixed
+    base, reciprocal, alpha = levels.base, scratch.reciprocal, prior.alpha
+    factor, sums, may_open = scratch.factor, scratch.sums, scratch.may_open
+    values, row_ptr = ratios.values, ratios.row_ptr
+    tables, segment_tables = assignments.tables, assignments.segment_tables
+    previous, segment_previous = assignments.to_previous, assignments.segment_to_previous
+    heads, links = assignments.seat_heads, assignments.seat_links
+    sizes, kinds, free = assignments.seat_sizes, assignments.seat_kinds, assignments.seat_free
+    customers, level_customers = levels.customers, levels.level_customers
+    share, opening = levels.share, levels.opening
+    fixed_part, mu_part = levels.fixed_part, levels.mu_part
+    via_document, via_previous, inverse = levels.via_document, levels.via_previous, levels.inverse
+    served = assignments.document_tables[assume_nonnegative(d)]
+    j = assume_nonnegative(j)
+    first = assume_nonnegative(corpus.part_begin[j])
+    i = assume_nonnegative(j - first)
+    begin, end = assume_nonnegative(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
+    n_topics = tables.shape[1]
+
+    # Enter the segment: its customers are its words and the tables of the next segment.
+    has_next = j + 1 < corpus.doc_ptr[d + 1]
+    level_customers[i] = segment_previous[j + 1] if has_next else 0
+    for k in range(n_topics):
+        customers[i, k] = previous[j + 1, k] if has_next else 0
+    for x in range(begin, end):
+        if topics[x] >= 0:
+            customers[i, topics[x]] += 1
+            level_customers[i] += 1
+    for k in range(n_topics):
+        share[i, k], opening[i, k] = 0.0, 1.0
+        if customers[i, k] > 0:
+            t = tables[j, k] + previous[j, k]
+            share[i, k], opening[i, k] = weigh_node(
+                sampler, np.int64(customers[i, k]), np.int64(t), values, row_ptr, a
+            )
+
+    lowest = i  # lowest changed level; levels above the current one need P and Q recomputed
+    tables_changed = True
+    inverse_total = 1.0 / total
+    for x in range(begin, end):
+        if x + AHEAD < tokens.shape[0]:
+            prefetch(counts, tokens[x + AHEAD])
+        w = assume_nonnegative(tokens[x])
+
+        # Remove the word, and up the chain each table that leaves with it.
+        k = np.int64(topics[x])
+        if k >= 0:
+            level = i
+            while True:
+                level = assume_nonnegative(level)
+                n = np.int64(customers[level, k])
+                s, t = tables[first + level, k], previous[first + level, k]
+                if sampler == SSA:
+                    target = next_double(rng) * n
+                    kind = leave_seat(first + level, k, target, heads, links, sizes, kinds, free)
+                else:
+                    kind = leave_node(sampler, n, s, t, rng)
+                customers[level, k] = n - 1
+                level_customers[level] -= 1
+                if kind == DOCUMENT:
+                    tables[first + level, k] = s - 1
+                    segment_tables[first + level] -= 1
+                    served[k] -= 1
+                    base[k] = alpha[k] + served[k]
+                    total -= 1.0
+                elif kind == PREVIOUS:
+                    previous[first + level, k] = t - 1
+                    segment_previous[first + level] -= 1
+                left = s + t - (1 if kind > 0 else 0)
+                share[level, k], opening[level, k] = weigh_node(
+                    sampler, n - 1, left, values, row_ptr, a
+                )
+                tables_changed = tables_changed or kind > 0
+                if kind != PREVIOUS:
+                    break
+                level -= 1
+            if level < i:
+                lowest = min(lowest, level if kind > 0 else level + 1)
+                inverse[level] = 1.0 / (concentration[first + level] + level_customers[level])
+                patch_level(
+                    level, k, share, opening, fixed_part, mu_part, via_document, via_previous,
+                    inverse,
+                )  # fmt: skip
+            count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
+
+        # Reweigh all topics if tables have changed, otherwise only the topic that the word left.
+        if tables_changed:
+            for level in range(lowest, i):
+                weigh_level(
+                    level, first, a, concentration, segment_tables, segment_previous, to_document,
+                    to_previous, via_document, via_previous,
+                )  # fmt: skip
+                inverse[level] = 1.0 / (concentration[first + level] + level_customers[level])
+                rebuild_level(
+                    level, share, opening, fixed_part, mu_part, via_document, via_previous, inverse
+                )
+            lowest = i
+            weigh_level(
+                i, first, a, concentration, segment_tables, segment_previous, to_document,
+                to_previous, via_document, via_previous,
+            )  # fmt: skip
+            inverse_total = 1.0 / total
+            rebuild_factor(
+                i, inverse_total, base, reciprocal, share, opening, fixed_part, mu_part,
+                via_document, via_previous, inverse, factor,
+            )  # fmt: skip
+            tables_changed = False
+        elif k >= 0:
+            mu = base[k] * inverse_total
+            at_base = via_document[i] * mu
+            if i > 0:
+                up = (fixed_part[i - 1, k] + mu_part[i - 1, k] * mu) * inverse[i - 1]
+                at_base += via_previous[i] * up
+            factor[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
+
+        # Draw the topic.
+        k = draw_product(counts, w, gamma, factor, sums, rng)
+        while not is_open(k, totals, may_open):
+            k = draw_product(counts, w, gamma, factor, sums, rng)
+        topics[x] = k
+        count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
+
+        # Add the word, and up the chain a customer for each table that it opens.
+        mu = base[k] * inverse_total
+        level = i
+        while True:
+            level = assume_nonnegative(level)
+            to_node = opening[level, k] * via_document[level] * mu
+            to_above = 0.0
+            if level > 0:
+                up = (fixed_part[level - 1, k] + mu_part[level - 1, k] * mu) * inverse[level - 1]
+                to_above = opening[level, k] * via_previous[level] * up
+            n = np.int64(customers[level, k])
+            s, t = tables[first + level, k], previous[first + level, k]
+            via = to_node + to_above
+            target = next_double(rng) * (share[level, k] + via) - share[level, k]
+            kind = 0
+            if n == 0 or (via > 0.0 and target >= 0.0):
+                kind = DOCUMENT if target < to_node or to_above == 0.0 else PREVIOUS
+            if sampler == SSA:
+                if kind > 0:
+                    open_seat(first + level, k, kind, heads, links, sizes, kinds, free)
+                else:
+                    target = next_double(rng) * (n - a * (s + t))
+                    take_seat(first + level, k, target, a, heads, links, sizes)
+            customers[level, k] = n + 1
+            level_customers[level] += 1
+            if kind == DOCUMENT:
+                tables[first + level, k] = s + 1
+                segment_tables[first + level] += 1
+                served[k] += 1
+                base[k] = alpha[k] + served[k]
+                total += 1.0
+            elif kind == PREVIOUS:
+                previous[first + level, k] = t + 1
+                segment_previous[first + level] += 1
+            share[level, k], opening[level, k] = weigh_node(
+                sampler, n + 1, s + t + (1 if kind > 0 else 0), values, row_ptr, a
+            )
+            tables_changed = tables_changed or kind > 0
+            if kind != PREVIOUS:
+                break
+            level -= 1
+        if level < i:
+            lowest = min(lowest, level if kind > 0 else level + 1)
+            inverse[level] = 1.0 / (concentration[first + level] + level_customers[level])
+            patch_level(
+                level, k, share, opening, fixed_part, mu_part, via_document, via_previous, inverse
+            )
+        if not tables_changed:
+            at_base = via_document[i] * mu
+            if i > 0:
+                up = (fixed_part[i - 1, k] + mu_part[i - 1, k] * mu) * inverse[i - 1]
+                at_base += via_previous[i] * up
+            factor[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
+
+    # CMGS: draw the tables of the segment. Then prepare it for the next segment.
+    if sampler == CMGS:
+        for k in range(n_topics):
+            if customers[i, k] > 0:
+                total += resample_tables(
+                    i,
+                    k,
+                    first,
+                    total,
+                    alpha,
+                    served,
+                    tables,
+                    segment_tables,
+                    previous,
+                    segment_previous,
+                    customers,
+                    level_customers,
+                    concentration,
+                    a,
+                    to_document,
+                    to_previous,
+                    values,
+                    row_ptr,
+                    rng,
+                )
+                base[k] = alpha[k] + served[k]
+                for level in range(max(i - 1, 0), i + 1):
+                    t = tables[first + level, k] + previous[first + level, k]
+                    share[level, k], opening[level, k] = weigh_node(
+                        sampler, np.int64(customers[level, k]), t, values, row_ptr, a
+                    )
+        lowest = min(lowest, max(i - 1, 0))
+    if has_next:
+        for level in range(lowest, i + 1):
+            weigh_level(
+                level, first, a, concentration, segment_tables, segment_previous, to_document,
+                to_previous, via_document, via_previous,
+            )  # fmt: skip
+            inverse[level] = 1.0 / (concentration[first + level] + level_customers[level])
+            rebuild_level(
+                level, share, opening, fixed_part, mu_part, via_document, via_previous, inverse
+            )
+    return total
+
+
+def _make_sweep_segments(sampler):
+    """Return `sweep_segments` of one sampler, without the code of the others."""
+
+    @njit_internal_nogc
+    def sweep_segments(
+        d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
+    ):
+        """Sweep segments `begin` to `end` - 1 of document `d` in order; return A + c."""
+        for j in range(begin, end):
+            total = sweep_segment(
+                sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels,
+                rng,
+            )  # fmt: skip
+        return total
+
+    return sweep_segments
+
+
+sweep_segments_btigs = _make_sweep_segments(BTIGS)
+_sweep_segments_cmgs = _make_sweep_segments(CMGS)
+_sweep_segments_ssa = _make_sweep_segments(SSA)
+
+
+@njit_inlined_source
+def sweep_document(
+    sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
+):
+    """Sweep the segments of document `d` from `begin`; return where to resume, or the end."""
+    total = levels.total[0]
+    if begin == corpus.doc_ptr[d]:
+        total = 0.0
+        for k in range(prior.alpha.shape[0]):
+            levels.base[k] = prior.alpha[k] + assignments.document_tables[d, k]
+            total += prior.alpha[k] + assignments.document_tables[d, k]
+    last = corpus.doc_ptr[d + 1]
+    while begin < last:
+        end = last
+        if sampler == SSA:
+            if assignments.seat_free[1] < seats_for(d, begin, corpus, prior):
+                break
+            end = begin + 1
+        if sampler == BTIGS:
+            total = sweep_segments_btigs(
+                d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
+                rng,
+            )  # fmt: skip
+        elif sampler == CMGS:
+            total = _sweep_segments_cmgs(
+                d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
+                rng,
+            )  # fmt: skip
+        else:
+            total = _sweep_segments_ssa(
+                d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
+                rng,
+            )  # fmt: skip
+        begin = end
+    levels.total[0] = total
+    return begin

@@ -1,0 +1,391 @@
+"""Chain of the topic model whose number of topics is inferred."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._checks import check_memory
+from skdp._numeric._numba import as_readonly
+from skdp._numeric._simd import aligned_zeros, padded
+from skdp.data import SegmentedCorpus
+from skdp.processes._kernels_table_counts import log_density_of_weights
+from skdp.processes._partitions import TopLevel, TopPriors
+from skdp.topics._kernels import _hdp as moves
+from skdp.topics._kernels._counts import WordCounts, rename_topics
+from skdp.topics._kernels._hdp import NO_COLUMN, OpenColumns, empty_top_level, sweep_open_nodes
+from skdp.topics._kernels._lda import (
+    add_node_estimates,
+    empty_dense_scratch,
+    log_prior_of_topics,
+    move_into_sets,
+    seat_randomly,
+    sweep_labeled_nodes,
+    sweep_nodes,
+)
+from skdp.topics._lda._sampler import LDAModel, NodeTopics, shares_of_nodes, tokens_of_nodes
+from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps
+from skdp.topics._shared._fold_in import Shares
+from skdp.topics._shared._sampler import SeededMoves, TopicSampler, TopicState
+
+
+class HDPState(TopicState):
+    """The state of a chain whose number of topics is inferred."""
+
+    @property
+    def top_weights(self) -> NDArray[np.float64]:
+        """Weights beta of the topics that have words, (K,); all others have the rest."""
+        return as_readonly(self._sampler.weights)
+
+    @property
+    def concentration(self) -> float:
+        """Concentration alpha of documents (or segments)."""
+        return float(self._sampler.concentration)
+
+    @property
+    def top_concentration(self) -> float:
+        """Concentration gamma of the topics' weights."""
+        return float(self._sampler.top_concentration)
+
+
+MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
+"""Splits and merges proposed per sweep: fewer in large corpora, where they take time and are
+hardly ever accepted."""
+
+_SPARE = 16
+"""Smallest number of free columns before a sweep. Twice as many or a quarter of K are added."""
+
+
+class ChosenNodes(NamedTuple):
+    """Some nodes: the places of their words in the corpus, and the words by node."""
+
+    places: NDArray[np.intp]
+    node_ptr: NDArray[np.int64]
+    tokens: NDArray[np.int32]
+
+
+def choose_nodes(
+    node_ptr: NDArray[np.int64], tokens: NDArray[np.int32], chosen: NDArray[np.bool_]
+) -> ChosenNodes:
+    """Return the chosen nodes, in order."""
+    lengths = np.diff(node_ptr)
+    places = np.flatnonzero(np.repeat(chosen, lengths))
+    ptr = np.concatenate([[0], np.cumsum(lengths[chosen])]).astype(np.int64)
+    return ChosenNodes(places, as_readonly(ptr), as_readonly(tokens[places]))
+
+
+class HDPSampler(SeededMoves, TopicSampler):
+    """Markov chain of topics whose number is not fixed, over one corpus.
+
+    Between sweeps topics are numbered 0 to K - 1 without gaps; columns from K on are free. Topics
+    with seed words or given words come first and exist without words, too. Words of nodes with
+    labels have only such topics; they are swept by themselves.
+    """
+
+    _data_attributes = (
+        *TopicSampler._data_attributes, "_node_ptr", "_node_of", "_scratch", "_division", "_places",
+        "_allowed", "_labeled", "_unlabeled",
+    )  # fmt: skip
+
+    shards: list[NodeTopics]
+
+    def __init__(
+        self,
+        corpus: SegmentedCorpus | LabeledCorpus,
+        n_topics: int,
+        level: str,
+        concentration: float,  # alpha, fixed or initial
+        top_concentration: float,  # gamma, fixed or initial
+        priors: TopPriors,
+        topic_word_prior: Any,  # eta: float, "auto" or WordPrior
+        dirichlet_prior: tuple[float, float],
+        init: Any,  # "random" or (n_topics, W) array
+        split_merge: bool,
+        most_topics: int | None,  # with words, seed words or given words
+        init_stream: NDArray[np.uint64],
+        stream: NDArray[np.uint64],
+    ):
+        super().__init__(n_topics, topic_word_prior, dirichlet_prior, [stream], None)
+        self.level, self.n_initial_topics = level, n_topics
+        self.concentration, self.top_concentration = concentration, top_concentration
+        self.priors, self.split_merge, self.most_topics = priors, split_merge, most_topics
+        self._take(corpus)
+        tokens, allowed = self._whole.tokens, self._allowed
+        topics = np.full(len(tokens), -1, np.int32)
+        self.shards = [NodeTopics(topics)]
+        if not isinstance(init, str):
+            sweep_nodes(
+                0, len(self._node_ptr) - 1, self._node_ptr, tokens, topics,
+                self._first_topics(init), np.full(n_topics, concentration / n_topics), 0.0,
+                empty_dense_scratch(n_topics), init_stream,
+            )  # fmt: skip
+        elif self._has_prior_mean:
+            of_words = None
+            if allowed is not None:
+                of_words = allowed.widened(n_topics).of_words(self._node_ptr)
+            self._seat_by_prior(topics, tokens, init_stream, of_words)
+        else:
+            seat_randomly(topics, n_topics, init_stream)
+        if allowed is not None:
+            move_into_sets(self._node_ptr, topics, *allowed.widened(n_topics), init_stream)
+        found = np.union1d(topics, np.arange(self.n_seeded))
+        topics[:] = np.searchsorted(found, topics)
+        self.n_topics = len(found)
+        self.weights = np.full(self.n_topics, 1.0 / (self.n_topics + 1.0))
+        self.rest = 1.0 / (self.n_topics + 1.0)
+        self._count_words()
+        self._return_strays(self._words)
+        self._draw_weights()
+
+    def attach(self, corpus: Any) -> None:
+        """Attach the corpus to the chain and build the arrays that depend on it."""
+        super().attach(corpus)
+
+    def _take(self, corpus: Any) -> None:
+        self._allowed: AllowedTopics | None = None
+        if isinstance(corpus, LabeledCorpus):
+            corpus, self._allowed = corpus
+        super()._take(corpus)
+        self._node_ptr = tokens_of_nodes(corpus, self.level)
+        if self._allowed is not None:
+            is_free = self._allowed.sets[self._allowed.set_of, -1]
+            self._unlabeled = choose_nodes(self._node_ptr, corpus.tokens, is_free)
+            self._labeled = choose_nodes(self._node_ptr, corpus.tokens, ~is_free)
+        n_nodes = len(self._node_ptr) - 1
+        self._node_of = np.repeat(np.arange(n_nodes, dtype=np.int32), np.diff(self._node_ptr))
+        self._division: Any = None
+        self._places: Any = None
+
+    # Columns
+
+    def _count_words(self) -> None:
+        super()._count_words()
+        self._resize(self.n_topics + _SPARE)
+
+    def _resize(self, n_columns: int) -> None:
+        """Give the counts at least `n_columns` columns."""
+        width, n_words = padded(n_columns), self._whole.n_features
+        check_memory(4.0 * width * n_words, f"{self.n_topics} topics of {n_words} words: counts")
+        shared = min(width, self._words.counts.shape[1])
+        counts = aligned_zeros((n_words, width), dtype=np.float32)
+        totals = aligned_zeros(width)
+        counts[:, :shared] = self._words.counts[:, :shared]
+        totals[:shared] = self._words.totals[:shared]
+        self._words = WordCounts(counts, totals, False)
+        self._scratch = empty_dense_scratch(width)
+
+    def _make_room(self) -> None:
+        """Ensure that there are enough free columns, and not too many."""
+        n_columns, spare = len(self._words.totals), max(_SPARE, self.n_topics // 8)
+        if n_columns - self.n_topics < _SPARE or n_columns > padded(self.n_topics + 4 * spare):
+            self._resize(self.n_topics + 2 * spare)
+
+    def _top_level(self) -> OpenColumns:
+        """Return the top level in the form that sweeps take."""
+        n_columns = len(self._words.totals)
+        top = empty_top_level(n_columns)
+        top.weights[: self.n_topics] = self.weights
+        top.rest[0] = self.rest
+        n_more = (n_columns if self.most_topics is None else self.most_topics) - self.n_topics
+        top.columns[:] = self.n_topics, n_columns - self.n_topics - 1, n_more
+        np.multiply(top.weights, self.concentration, out=top.prior)
+        if n_more > 0:
+            top.prior[self.n_topics] = self.concentration * self.rest
+        return top
+
+    def _close_gaps(self, weights: NDArray[np.float64]) -> None:
+        """Renumber the topics that have words without gaps; weights are by column."""
+        used, gaps, names = close_gaps(self._words)
+        if len(gaps):
+            rename_topics(self.topics, names)
+        self.n_topics, self.weights = len(used), np.empty(len(used))
+        self.weights[names[used]] = weights[used]
+
+    # Sweeps
+
+    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+        self._draw_topics()
+        if self.split_merge:
+            self._propose_moves()
+
+    def _draw_topics(self) -> None:
+        """Draw the topic of every word once."""
+        tokens, node_ptr, stream = self._whole.tokens, self._node_ptr, self.streams[0]
+        self._make_room()
+        if self._allowed is not None:
+            self._draw_labeled_topics(self._allowed)
+            _, node_ptr, tokens = self._unlabeled
+        top, place = self._top_level(), 0
+        while True:
+            is_labeled = self._allowed is not None
+            topics = self.topics[self._unlabeled.places] if is_labeled else self.topics
+            place = sweep_open_nodes(
+                place, node_ptr, tokens, topics, self._words, self.topic_word_prior,
+                self.concentration, self.top_concentration, top, self._scratch, stream,
+            )  # fmt: skip
+            if is_labeled:
+                self.topics[self._unlabeled.places] = topics
+            self.rest = float(top.rest[0])
+            self._close_gaps(top.weights)
+            if top.columns[0] != NO_COLUMN:
+                return
+            self._make_room()
+            top = self._top_level()
+
+    def _draw_labeled_topics(self, allowed: AllowedTopics) -> None:
+        """Draw the topics of the words of nodes with labels once; no topic opens or closes."""
+        places, node_ptr, tokens = self._labeled
+        topics, n_columns = self.topics[places], len(self._words.totals)
+        prior = np.zeros(n_columns)
+        prior[: self.n_topics] = self.doc_topic_prior
+        sets, set_of = allowed.widened(n_columns)
+        sweep_labeled_nodes(
+            node_ptr, tokens, topics, self._words, prior, self.topic_word_prior, self._scratch,
+            sets, set_of[~allowed.sets[set_of, -1]], np.empty(n_columns), self.streams[0],
+        )  # fmt: skip
+        self.topics[places] = topics
+
+    def _topics_of_word(self, s: int, i: int) -> NDArray[np.bool_]:
+        if self._allowed is None:
+            return super()._topics_of_word(s, i)
+        sets, set_of = self._allowed.widened(self.n_topics)
+        return sets[set_of[self._node_of[i]]]
+
+    def _propose_moves(self) -> None:
+        """Propose splits and merges, whose total cost is a fraction of the cost of a sweep."""
+        n_tokens = len(self._node_of)
+        if n_tokens < 2:
+            return
+        self._make_room()
+        if self._division is None:
+            self._division = moves.empty_division(n_tokens, self._whole.n_features)
+            self._places = moves.places_of_words(self._whole.tokens, self._whole.n_features)
+        for _ in range(min(MOST_MOVES, max(1, TOKENS_OF_MOVES // n_tokens))):
+            self._split_or_merge()
+        self._propose_exchanges()
+
+    def _labeled_places(self) -> NDArray[np.intp]:
+        return np.empty(0, np.intp) if self._allowed is None else self._labeled.places
+
+    def _swap_topics(self, a: int, b: int) -> None:
+        names = np.arange(max(self.n_topics, b + 1))
+        names[[a, b]] = b, a
+        rename_topics(self.topics, names)
+        for array in self._words[:2]:
+            array[..., [a, b]] = array[..., [b, a]]
+
+    def _split_or_merge(self) -> None:
+        """Propose to split a topic or to merge two, and accept or reject the proposal."""
+        tokens, topics, division = self._whole.tokens, self.topics, self._division
+        stream, pair = self.streams[0], np.empty(2, dtype=np.int64)
+        kind, by_topic = moves.draw_kind(stream), moves.toss(stream)
+        n_seeded = self.n_seeded
+        if by_topic and self.n_topics == n_seeded:
+            return
+        if by_topic:
+            moves.pick_pair_of_topics(
+                kind != moves.BY_WORD, n_seeded, self.n_topics, tokens, topics, self._node_ptr,
+                self._node_of, self._places, pair, stream,
+            )  # fmt: skip
+        else:
+            moves.pick_pair(self._node_ptr, self._node_of, pair, stream)
+        a, b = (int(topics[i]) for i in pair)
+        if min(a, b) < n_seeded and (by_topic or not self._may_divide(a, b)):
+            return
+        joins = a != b
+        if not joins and self.n_topics == self.most_topics:
+            return
+        weight = float(self.weights[a] + self.weights[b] if joins else self.weights[a])
+        log_shares = np.log(self.weights[[a, b]] / weight)
+        n_members = moves.list_members(topics, a, b, division)
+        log_ratio = moves.log_acceptance(
+            n_members, kind, joins, *log_shares.tolist(), pair, tokens, self._node_of,
+            self.concentration * weight, self.topic_word_prior, self.top_concentration, division,
+            stream,
+        )  # fmt: skip
+        if by_topic and log_ratio > -np.inf:
+            sides = division.found if joins else division.sides
+            n_first = n_members - int(np.count_nonzero(sides[:n_members]))
+            n_unseeded = self.n_topics - n_seeded
+            log_ratio += moves.log_ratio_of_picks(joins, n_unseeded, n_first, n_members)
+        if a < n_seeded and log_ratio > -np.inf:
+            every = tokens[division.members[:n_members]]
+            kept = every[(division.found if joins else division.sides)[:n_members] == 0]
+            share = log_shares if joins else division.log_shares
+            added = self._log_ratio_of_seeds(a, kept, every, float(share[0]))
+            log_ratio += -added if joins else added
+        if not moves.is_accepted(log_ratio, stream):
+            return
+        if not joins:
+            b = self.n_topics
+        moves.rename_members(
+            n_members, joins, a, b, tokens, topics, self._words.counts, self._words.totals, division
+        )
+        weights = np.append(self.weights, 0.0)
+        weights[[a, b]] = (weight, 0.0) if joins else weight * np.exp(division.log_shares)
+        self._close_gaps(weights)
+        self._make_room()
+
+    def _update_parameters(self) -> None:
+        self._draw_weights()
+
+    def _draw_weights(self) -> None:
+        """Draw the tables of nodes, then both concentrations and the weights of topics."""
+        top = TopLevel(self.weights, self.rest, self.concentration, self.top_concentration)
+        top = top.drawn(
+            self._node_ptr, self.topics, self.priors, self.streams[0], n_given=self.n_seeded
+        )
+        self.weights, self.rest = top.weights, top.rest
+        self.concentration, self.top_concentration = top.concentration, top.top_concentration
+
+    # Shown attributes
+
+    @property
+    def doc_topic_prior(self) -> NDArray[np.float64]:
+        """Prior of the shares of the topics that have words, alpha beta_k."""
+        return self.concentration * self.weights
+
+    def _log_prior(self) -> float:
+        prior = np.append(self.doc_topic_prior, self.concentration * self.rest)
+        result = log_prior_of_topics(
+            self._node_ptr, self.topics, prior, np.zeros(self.n_topics, dtype=np.int64)
+        )
+        return result + log_density_of_weights(
+            self.weights, self.rest, self.top_concentration, self.n_seeded
+        )
+
+    def shares(self) -> Shares:
+        """Return the topic shares of documents and of segments, given the state."""
+        nodes = np.zeros((len(self._node_ptr) - 1, self.n_topics))
+        prior = self.doc_topic_prior
+        add_node_estimates(0, len(nodes), self._node_ptr, self.topics, prior, nodes)
+        if self._allowed is not None:
+            nodes = self._allowed.widened(self.n_topics).restrict(nodes)
+        return shares_of_nodes(self._whole, self.level, nodes, prior)
+
+    def shown(self) -> dict[str, Any]:
+        """Return the attributes to show besides topics and shares."""
+        return {
+            "concentration": float(self.concentration),
+            "top_concentration": float(self.top_concentration),
+            "topic_word_prior": float(self.topic_word_prior),
+        }
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars that the trace records."""
+        return {
+            **super().scalars(),
+            "n_components": float(self.n_topics),
+            "concentration": float(self.concentration),
+            "top_concentration": float(self.top_concentration),
+        }
+
+    def model(self) -> LDAModel:
+        """Return the current sample as a model."""
+        return LDAModel(self.components().astype(np.float32), self.doc_topic_prior, self.level)
+
+    def state(self) -> HDPState:
+        """Return a read-only view of the state."""
+        return HDPState(self)

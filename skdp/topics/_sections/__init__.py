@@ -1,1 +1,0 @@
-"""Sampler of the topic model of documents of sections of paragraphs."""

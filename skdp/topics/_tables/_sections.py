@@ -1,0 +1,413 @@
+"""Chain of topics and tables over documents of sections of paragraphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numeric._numba import as_readonly
+from skdp._numeric._simd import LANES, aligned_zeros, padded
+from skdp.data import SegmentedCorpus
+from skdp.processes import StirlingRatios
+from skdp.processes._concentration import draw_bounded_beta, draw_concentration
+from skdp.topics._kernels._counts import WordCounts
+from skdp.topics._kernels._sections import (
+    Paragraphs,
+    Scratch,
+    SectionLevel,
+    SectionSeating,
+    add_all_estimates,
+    fold_in,
+    gather_discount_evidence,
+    log_prior_of_all,
+    seat_all,
+    sweep_all,
+)
+from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
+from skdp.topics._kernels._tables import UNBOUNDED, Ratios
+from skdp.topics._shared._arrays import (
+    count_frequencies,
+    fixed_words,
+    tells_apart,
+    update_by_frequencies,
+)
+from skdp.topics._shared._fold_in import FoldIn, Halt, slices
+from skdp.topics._shared._sampler import TopicSampler, TopicState
+from skdp.topics._tables._model import CHAIN_ROWS, enter_words, sampler_weights, writable
+from skdp.topics._tables._sampler import START_CONCENTRATION, START_DISCOUNT
+
+
+class SectionState(TopicState):
+    """The state of a chain; its joint is in the multiplicity form."""
+
+    @property
+    def paragraph_tables(self) -> NDArray[np.int32]:
+        """Tables of paragraphs by topic, customers of their sections, (n_paragraphs, K)."""
+        return as_readonly(self._sampler.shards[0].paragraph_tables)
+
+    @property
+    def section_tables(self) -> NDArray[np.int32]:
+        """Tables of sections by topic, (n_sections, K)."""
+        return as_readonly(self._sampler.shards[0].section_tables)
+
+    @property
+    def doc_topic_prior(self) -> NDArray[np.float64]:
+        """Prior alpha of the topic shares of documents, (K,)."""
+        return as_readonly(self._sampler.doc_topic_prior)
+
+    @property
+    def concentration(self) -> NDArray[np.float64]:
+        """Concentrations b of sections and of paragraphs, (2,)."""
+        return as_readonly(self._sampler.concentration)
+
+    @property
+    def discount(self) -> NDArray[np.float64]:
+        """Discounts a of sections and of paragraphs, (2,)."""
+        return as_readonly(self._sampler.discount)
+
+
+# Arrays of the kernels.
+
+
+def paragraphs_of(corpus: SegmentedCorpus) -> Paragraphs:
+    """Return a corpus as kernels take it; its sections are parts, or documents that have none."""
+    section_ptr = np.array(corpus._own_parts())
+    doc_ptr = np.searchsorted(section_ptr, corpus.doc_ptr)
+    return Paragraphs(corpus.tokens, corpus.segment_ptr, section_ptr, doc_ptr)
+
+
+def empty_seating(corpus: Paragraphs, n_topics: int) -> SectionSeating:
+    """Return the state in which no word has a topic."""
+    n_paragraphs, n_sections = len(corpus.paragraph_ptr) - 1, len(corpus.section_ptr) - 1
+    return SectionSeating(
+        topics=np.full(len(corpus.tokens), -1, dtype=np.int32),
+        paragraph_tables=np.zeros((n_paragraphs, n_topics), dtype=np.int32),
+        paragraph_totals=np.zeros(n_paragraphs, dtype=np.int64),
+        section_tables=np.zeros((n_sections, n_topics), dtype=np.int32),
+        section_totals=np.zeros(n_sections, dtype=np.int64),
+        document_tables=np.zeros((len(corpus.doc_ptr) - 1, n_topics), dtype=np.int32),
+    )
+
+
+def empty_scratch(n_topics: int) -> Scratch:
+    """Return scratch vectors for the kernels."""
+    width = padded(n_topics)
+
+    def of_topics() -> NDArray[np.float32]:
+        return aligned_zeros(width, dtype=np.float32)
+
+    return Scratch(
+        n_k=np.zeros(n_topics, dtype=np.int64),
+        customers=np.zeros(n_topics, dtype=np.int64),
+        of_section=np.zeros(n_topics),
+        base=of_topics(),
+        reciprocal=of_topics(),
+        share_above=of_topics(),
+        open_above=of_topics(),
+        up=of_topics(),
+        share=of_topics(),
+        opening=of_topics(),
+        factor=of_topics(),
+        sums=aligned_zeros((1, LANES + width), dtype=np.float32),
+        may_open=np.array([UNBOUNDED]),
+    )
+
+
+def stirling_of_levels(corpus: Paragraphs, discounts: NDArray[np.float64]) -> tuple[Ratios, Ratios]:
+    """Return the tables of Stirling ratios for sections and for paragraphs."""
+    in_section = np.diff(corpus.paragraph_ptr[corpus.section_ptr])  # at most a table for each word
+    in_paragraph = np.diff(corpus.paragraph_ptr)
+    section, paragraph = discounts.tolist()
+    above = StirlingRatios.for_counts(
+        int(in_section.max(initial=0)) + 1, section, max_rows=CHAIN_ROWS
+    )
+    own = StirlingRatios.for_counts(int(in_paragraph.max(initial=0)) + 1, paragraph)
+    return Ratios(above.values, above.row_ptr), Ratios(own.values, own.row_ptr)
+
+
+def weights_of_levels(stirling: tuple[Ratios, Ratios]) -> tuple[Ratios, Ratios]:
+    """Return the tables in which the sampler looks up its weights."""
+    above, own = (sampler_weights(ratios, "btigs") for ratios in stirling)
+    return above, own
+
+
+def levels_of(
+    discount: NDArray[np.float64],
+    concentration: NDArray[np.float64],
+    ratios: tuple[Ratios, Ratios],
+) -> tuple[SectionLevel, SectionLevel]:
+    """Return the parameters of sections and of paragraphs in the form that kernels take."""
+    above, own = (
+        SectionLevel(float(a), float(b), *each)
+        for a, b, each in zip(discount, concentration, ratios, strict=True)
+    )
+    return above, own
+
+
+# Stored samples, and the fold-in of new documents.
+
+
+@dataclass(frozen=True)
+class SectionModel:
+    """A sample of the model without the corpus, into which new documents are folded."""
+
+    components: NDArray[np.float32]  # (K, W)
+    doc_topic_prior: NDArray[np.float64]  # (K,)
+    discount: NDArray[np.float64]  # (2,): of sections, of paragraphs
+    concentration: NDArray[np.float64]  # (2,)
+
+    def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> SectionFoldIn:
+        """Return the fold-in of documents of the corpus, with its tables precomputed."""
+        stirling = stirling_of_levels(paragraphs_of(corpus), self.discount)
+        words = fixed_words(self.components)
+        return SectionFoldIn(self, settings, words, weights_of_levels(stirling))
+
+
+@dataclass(frozen=True, eq=False)
+class SectionFoldIn:
+    """Fold-in of documents of sections of paragraphs."""
+
+    model: SectionModel
+    settings: FoldIn
+    words: WordCounts
+    weights: tuple[Ratios, Ratios]
+
+    def __call__(
+        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt
+    ) -> tuple[NDArray[Any], ...]:
+        """Return E[mu] (D, K), E[nu] of paragraphs (J, K), and E[nu] of sections (S, K)."""
+        model, settings = self.model, self.settings
+        alpha = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
+        n_topics, documents = len(alpha), paragraphs_of(corpus)
+        state, scratch = empty_seating(documents, n_topics), empty_scratch(n_topics)
+        enter_words(self.words, 0.0, scratch)
+        above, own = self.weights
+        ratios = writable(above), writable(own)
+        sections, paragraphs = levels_of(model.discount, model.concentration, ratios)
+        doc_topic = np.zeros((len(corpus), n_topics))
+        section_topic = np.zeros(state.section_tables.shape)
+        paragraph_topic = np.zeros(state.paragraph_tables.shape)
+        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
+        lengths = np.diff(corpus.segment_ptr)
+        for amount in slices(halt):
+            fold_in(
+                documents, lengths, state, self.words, sections, paragraphs, alpha, scratch,
+                settings.n_sweeps, settings.burn_in, amount, place, key, doc_topic, section_topic,
+                paragraph_topic, rng,
+            )  # fmt: skip
+            if place[0] == len(corpus):
+                break
+        return doc_topic, paragraph_topic, section_topic
+
+
+# The chain.
+
+
+LEVELS = "section", "paragraph"
+
+
+class SectionParameters(NamedTuple):
+    """Parameters of the model: numbers, or "auto" if they are learned, and their priors."""
+
+    doc_topic_prior: Any
+    topic_word_prior: Any
+    dirichlet_prior: tuple[float, float]
+    discount: tuple[Any, Any]  # of sections, of paragraphs
+    discount_prior: tuple[float, float]
+    concentration: tuple[Any, Any]  # of sections, of paragraphs
+    concentration_prior: tuple[float, float]
+
+
+class SectionSampler(TopicSampler):
+    """Markov chain of topics and tables over one corpus, whose parts are the sections."""
+
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        *TopicSampler._data_attributes, "_documents", "_stirling", "_weights", "_scratch",
+    )  # fmt: skip
+
+    topic_axes: ClassVar[dict[str, int]] = {
+        "doc_topic": 1, "section_topic": 1, "segment_topic": 1, "doc_topic_prior": 0,
+    }  # fmt: skip
+
+    shards: list[SectionSeating]
+
+    def __init__(
+        self,
+        corpus: SegmentedCorpus,
+        n_topics: int,
+        parameters: SectionParameters,
+        init: Any,  # "random", topics of words (n_tokens,), or word probabilities (K, W)
+        init_stream: NDArray[np.uint64],
+        stream: NDArray[np.uint64],
+    ):
+        super().__init__(
+            n_topics, parameters.topic_word_prior, parameters.dirichlet_prior, [stream], 1
+        )
+        self.topics_trade_places = not tells_apart(parameters.doc_topic_prior)
+        self.given = parameters
+        prior = parameters.doc_topic_prior
+        learns = isinstance(prior, str)
+        self.doc_topic_prior = np.full(n_topics, 1.0 / n_topics) if learns else prior
+        self.discount = _numbers(parameters.discount, START_DISCOUNT)
+        self.concentration = _numbers(parameters.concentration, START_CONCENTRATION)
+        self._take(corpus)
+        self.shards = [empty_seating(self._documents, n_topics)]
+        self._seat_words(init, init_stream)
+
+    def _seat_words(self, init: Any, stream: NDArray[np.uint64]) -> None:
+        """Create the first state: topics are given or random, or words are seated one by one."""
+        if isinstance(init, np.ndarray) and init.ndim == 2:
+            self._sweep_words(self._first_topics(init), [stream])
+        else:
+            (state,) = self.shards
+            if not isinstance(init, str):
+                state.topics[:] = init
+            elif self._has_prior_mean:
+                self._seat_by_prior(state.topics, self._whole.tokens, stream)
+            seat_all(self._documents, state, stream)
+        self._count_words()
+
+    def _take(self, corpus: SegmentedCorpus) -> None:
+        super()._take(corpus)
+        self._documents = paragraphs_of(corpus)
+        self._make_ratios()
+        self._scratch = empty_scratch(self.n_topics)
+
+    def _make_ratios(self) -> None:
+        self._stirling = stirling_of_levels(self._documents, self.discount)
+        self._weights = weights_of_levels(self._stirling)
+
+    def _levels(self, ratios: Any) -> tuple[SectionLevel, SectionLevel]:
+        return levels_of(self.discount, self.concentration, ratios)
+
+    # Sweeps
+
+    def _return_strays(self, words: Any) -> None:
+        """Do nothing: a draw never ends in a topic of weight 0, as in `TableSampler`."""
+
+    def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
+        gamma = 0.0 if words.fixed else float(self.topic_word_prior)
+        enter_words(words, gamma, self._scratch)
+        sweep_all(
+            self._documents, self.shards[0], words, gamma, *self._levels(self._weights),
+            self.doc_topic_prior, self._scratch, streams[0],
+        )  # fmt: skip
+
+    def _update_parameters(self) -> None:
+        given, (stream,) = self.given, self.streams
+        if "auto" in given.discount:
+            self._draw_discounts(stream)
+        if "auto" in given.concentration:
+            self._draw_concentrations(stream)
+        if isinstance(given.doc_topic_prior, str):
+            self.doc_topic_prior = update_by_frequencies(
+                self.doc_topic_prior,
+                count_frequencies([self.shards[0].document_tables], self.n_topics),
+                *self.dirichlet_prior,
+                symmetric=given.doc_topic_prior == "auto-symmetric",
+            )
+
+    def _draw_discounts(self, stream: NDArray[np.uint64]) -> None:
+        """Draw the discounts that are learned, and recompute the ratios."""
+        evidence, (p, q) = np.zeros((2, 2)), self.given.discount_prior
+        levels = self._levels(self._stirling)
+        gather_discount_evidence(
+            self._documents, self.shards[0], *levels, self._scratch.n_k, evidence, stream
+        )
+        drawn = self.discount.copy()
+        for i, (of_tables, of_seatings) in enumerate(evidence.tolist()):
+            if self.given.discount[i] == "auto":
+                drawn[i] = draw_bounded_beta(p + of_tables, q + of_seatings, stream)
+        self.discount = drawn
+        self._make_ratios()
+
+    def _draw_concentrations(self, stream: NDArray[np.uint64]) -> None:
+        """Draw the concentrations that are learned."""
+        state, drawn = self.shards[0], self.concentration.copy()
+        tables = state.section_totals, state.paragraph_totals
+        for i, customers in enumerate(self._customers()):
+            if self.given.concentration[i] == "auto":
+                b = draw_concentration(
+                    customers, tables[i], self.discount[i], drawn[i],
+                    *self.given.concentration_prior, stream,
+                )  # fmt: skip
+                drawn[i] = min(max(b, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
+        self.concentration = drawn
+
+    def _customers(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the numbers of customers of all sections and of all paragraphs."""
+        ptr = self._documents.section_ptr
+        ends = np.concatenate([[0], np.cumsum(self.shards[0].paragraph_totals)])[ptr]
+        return np.diff(ends), np.diff(self._documents.paragraph_ptr)
+
+    # Shown attributes
+
+    def _log_prior(self) -> float:
+        value = log_prior_of_all(
+            self._documents, self.shards[0], *self._levels(self._stirling), self.doc_topic_prior,
+            self._scratch.n_k,
+        )  # fmt: skip
+        return float(value)
+
+    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+        """Return zeros for the quantities that are averaged over the kept sweeps."""
+        (state,) = self.shards
+        return {
+            "doc_topic": np.zeros(state.document_tables.shape),
+            "section_topic": np.zeros(state.section_tables.shape),
+            "segment_topic": np.zeros(state.paragraph_tables.shape),
+            "doc_topic_prior": np.zeros(self.n_topics),
+            "topic_word_prior": np.zeros(()),
+            "discount": np.zeros(2),
+            "concentration": np.zeros(2),
+        }
+
+    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the current values to the sums."""
+        add_all_estimates(
+            self._documents, self.shards[0], *self._levels(self._stirling), self.doc_topic_prior,
+            self._scratch, sums["doc_topic"], sums["section_topic"], sums["segment_topic"],
+        )  # fmt: skip
+        for name in ("doc_topic_prior", "topic_word_prior", "discount", "concentration"):
+            sums[name] += getattr(self, name)
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars that the trace records."""
+        (state,) = self.shards
+        of_levels = {
+            f"{level}_{name}": float(getattr(self, name)[i])
+            for name in ("concentration", "discount")
+            for i, level in enumerate(LEVELS)
+        }
+        return {
+            **super().scalars(),
+            **of_levels,
+            "doc_topic_prior_sum": float(self.doc_topic_prior.sum()),
+            "n_section_tables": float(state.section_totals.sum()),
+            "n_paragraph_tables": float(state.paragraph_totals.sum()),
+        }
+
+    def model(self) -> SectionModel:
+        """Return the current sample as a model."""
+        return SectionModel(
+            self.components().astype(np.float32), self.doc_topic_prior.copy(),
+            self.discount.copy(), self.concentration.copy(),
+        )  # fmt: skip
+
+    def state(self) -> SectionState:
+        """Return a read-only view of the state."""
+        return SectionState(self)
+
+    def copy(self) -> SectionSampler:
+        """Return a sampler with a copy of the same state."""
+        other = super().copy()
+        other._scratch = empty_scratch(self.n_topics)
+        return other
+
+
+def _numbers(values: tuple[Any, Any], start: float) -> NDArray[np.float64]:
+    """Return given values, and the initial one of a value that is drawn."""
+    return np.array([start if isinstance(value, str) else float(value) for value in values])

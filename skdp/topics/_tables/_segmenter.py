@@ -1,0 +1,584 @@
+"""Chain of topics and cuts over a corpus, and divisions of documents into parts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._checks import as_array, check_integers, is_list_like, is_number, shorten
+from skdp._numeric._numba import as_readonly
+from skdp._numeric._random import draw_slice
+from skdp.data import SegmentedCorpus
+from skdp.processes import StirlingRatios
+from skdp.processes._concentration import draw_bounded_beta
+from skdp.topics._kernels._counts import WordCounts
+from skdp.topics._kernels._segmenter import (
+    CutPrior,
+    CutScratch,
+    Divided,
+    PartBuffers,
+    Units,
+    add_all_estimates,
+    find_division,
+    fold_in_units,
+    log_prior_of_parts,
+    sweep_all_units,
+)
+from skdp.topics._kernels._tables import Prior, Ratios
+from skdp.topics._shared._arrays import (
+    count_frequencies,
+    fixed_words,
+    tells_apart,
+    update_by_frequencies,
+)
+from skdp.topics._shared._fold_in import FoldIn, Halt, expect_topics, slices
+from skdp.topics._shared._sampler import TopicSampler, TopicState
+from skdp.topics._tables._model import (
+    CHAIN_ROWS,
+    empty_scratch,
+    enter_words,
+    sampler_weights,
+    writable,
+)
+
+
+class SegmenterState(TopicState):
+    """The state of a chain of topics and cuts."""
+
+    @property
+    def starts(self) -> NDArray[np.int8]:
+        """Whether a part begins at each unit, (n_units,); 1 at the first of a document."""
+        return as_readonly(self._sampler.shards[0].starts)
+
+    @property
+    def doc_topic(self) -> NDArray[np.float64]:
+        """Topic shares mu of the documents, (n_documents, K)."""
+        return as_readonly(self._sampler.shards[0].shares)
+
+    @property
+    def doc_topic_prior(self) -> NDArray[np.float64]:
+        """Prior alpha of the topic shares of documents, (K,)."""
+        return as_readonly(self._sampler.doc_topic_prior)
+
+    @property
+    def concentration(self) -> float:
+        """Concentration b of parts."""
+        return float(self._sampler.concentration)
+
+    @property
+    def cut_probability(self) -> float:
+        """Probability rho of a cut in a gap."""
+        return float(self._sampler.cut_probability)
+
+
+# Arrays of the kernels, and documents with their known cuts.
+
+
+UNKNOWN = -1
+"""Mark of a gap that may be a cut or not."""
+
+LONGEST = 2**40
+"""Number of units of a part if there is no bound."""
+
+
+class KnownUnits(NamedTuple):
+    """Documents of units, and the known gaps before them."""
+
+    corpus: SegmentedCorpus
+    known: NDArray[np.int8]  # (J,), a part begins: 1, 0 or -1: unknown; 1 at the first unit
+
+
+def nothing_known(corpus: SegmentedCorpus) -> KnownUnits:
+    """Return documents without known cuts."""
+    known = np.full(len(corpus.segment_ptr) - 1, UNKNOWN, dtype=np.int8)
+    known[first_units(corpus)] = 1
+    return KnownUnits(corpus, known)
+
+
+def first_units(corpus: SegmentedCorpus) -> NDArray[np.int64]:
+    """Return the first unit of every document that has any."""
+    return np.asarray(corpus.doc_ptr[:-1][np.diff(corpus.doc_ptr) > 0])
+
+
+def units_of(corpus: SegmentedCorpus) -> Units:
+    """Return a corpus in the form that kernels take."""
+    return Units(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr)
+
+
+def first_state(data: KnownUnits, doc_topic_prior: NDArray[np.float64]) -> Divided:
+    """Return documents of words without topics and of one part, but for known cuts."""
+    n_documents, n_topics = len(data.corpus), len(doc_topic_prior)
+    return Divided(
+        topics=np.full(len(data.corpus.tokens), -1, dtype=np.int32),
+        starts=(data.known == 1).astype(np.int8),
+        shares=np.tile(doc_topic_prior / doc_topic_prior.sum(), (n_documents, 1)),
+        served=np.zeros((n_documents, n_topics), dtype=np.int32),
+    )
+
+
+def empty_parts(corpus: SegmentedCorpus, n_topics: int) -> PartBuffers:
+    """Return scratch for the parts of any document."""
+    n_units = int(np.diff(corpus.doc_ptr).max(initial=0))
+    return PartBuffers(
+        part_ptr=np.zeros(n_units + 1, dtype=np.int64),
+        doc_ptr=np.zeros(2, dtype=np.int64),
+        tables=np.zeros((n_units, n_topics), dtype=np.int32),
+        part_tables=np.zeros(n_units, dtype=np.int64),
+        served=np.zeros((1, n_topics), dtype=np.int32),
+        none=np.zeros((0, n_topics), dtype=np.int32),
+        no_totals=np.zeros(0, dtype=np.int64),
+        no_seats=np.zeros(0, dtype=np.int32),
+        no_kinds=np.zeros(0, dtype=np.int8),
+    )
+
+
+def empty_work(corpus: SegmentedCorpus, n_topics: int, concentration: float) -> CutScratch:
+    """Return scratch for the cuts of any document."""
+    n_units = int(np.diff(corpus.doc_ptr).max(initial=0))
+    n_words = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
+    return CutScratch(
+        base=np.zeros(n_topics),
+        n_k=np.zeros(n_topics, dtype=np.int64),
+        inverse=1.0 / (concentration + np.arange(n_words + 1.0)),
+        forward=np.zeros(n_units + 1),
+        backward=np.zeros(n_units + 1),
+        logs=np.zeros(n_units + 1),
+    )
+
+
+def cut_prior(known: NDArray[np.int8], most: int | None, probability: float) -> CutPrior:
+    """Return the prior of cuts in the form that kernels take."""
+    return CutPrior(
+        known, LONGEST if most is None else most, math.log(probability), math.log1p(-probability)
+    )
+
+
+def split_units(corpus: SegmentedCorpus, of_units: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return the values of the gaps of each document, one before each unit but the first."""
+    return [
+        of_units[begin + 1 : max(end, begin + 1)]
+        for begin, end in zip(corpus.doc_ptr[:-1], corpus.doc_ptr[1:], strict=True)
+    ]
+
+
+# Stored samples, and the fold-in of new documents.
+
+
+WHOLE_SWEEPS = 5
+"""Number of first sweeps of a new document without cuts."""
+
+
+def stirling_weights(corpus: SegmentedCorpus) -> Ratios:
+    """Return the weights of tables for parts as long as the longest document."""
+    longest = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
+    table = StirlingRatios.for_counts(longest + 1, 0.0, max_rows=CHAIN_ROWS)
+    return sampler_weights(Ratios(table.values, table.row_ptr), "btigs")
+
+
+@dataclass(frozen=True)
+class SegmenterModel:
+    """A sample of the model without the corpus, into which new documents are folded."""
+
+    components: NDArray[np.float32]  # (K, W)
+    doc_topic_prior: NDArray[np.float64]  # (K,)
+    concentration: float
+    cut_probability: float
+    max_units: int | None
+
+    def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> SegmenterFoldIn:
+        """Return the fold-in of documents of the corpus, with its tables precomputed."""
+        weights = stirling_weights(corpus)
+        return SegmenterFoldIn(self, settings, fixed_words(self.components), weights)
+
+
+@dataclass(frozen=True, eq=False)
+class SegmenterFoldIn:
+    """Fold-in of documents by chains of topics and cuts."""
+
+    model: SegmenterModel
+    settings: FoldIn
+    words: WordCounts
+    weights: Ratios
+
+    def __call__(
+        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt
+    ) -> tuple[NDArray[Any], ...]:
+        """Return E[mu] (D, K), E[nu] of units (J, K), and probabilities of cuts (J,)."""
+        model, settings = self.model, self.settings
+        alpha = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
+        n_topics, n_units = len(alpha), len(corpus.segment_ptr) - 1
+        data = nothing_known(corpus)
+        state, parts = first_state(data, alpha), empty_parts(corpus, n_topics)
+        work, scratch = empty_work(corpus, n_topics, model.concentration), empty_scratch(n_topics)
+        enter_words(self.words, 0.0, scratch)
+        concentration = np.full(max(len(parts.part_tables), 1), model.concentration)
+        prior = Prior(alpha, 0.0, 0.0, concentration, 1.0, 0.0)
+        cuts = cut_prior(data.known, model.max_units, model.cut_probability)
+        doc_topic = np.zeros((len(corpus), n_topics))
+        unit_topic, probabilities = np.zeros((n_units, n_topics)), np.zeros(n_units)
+        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
+        lengths = np.diff(corpus.segment_ptr)
+        weights = writable(self.weights)
+        for amount in slices(halt):
+            fold_in_units(
+                units_of(corpus), lengths, state, self.words, prior, cuts, weights, scratch, parts,
+                work, min(WHOLE_SWEEPS, settings.burn_in), settings.n_sweeps, settings.burn_in,
+                amount, place, key, doc_topic, unit_topic, probabilities, rng,
+            )  # fmt: skip
+            if place[0] == len(corpus):
+                break
+        return doc_topic, unit_topic, probabilities
+
+
+# The chain.
+
+
+START_PROBABILITY, START_CONCENTRATION = 0.1, 100.0
+"""Initial values of a cut probability and of a concentration that are drawn."""
+
+
+class CutParameters(NamedTuple):
+    """Parameters of the model: numbers, or "auto" if they are learned, and their priors."""
+
+    doc_topic_prior: Any
+    topic_word_prior: Any
+    dirichlet_prior: tuple[float, float]
+    concentration: Any
+    concentration_prior: tuple[float, float]
+    cut_probability: Any
+    cut_prior: tuple[float, float]
+    max_units: int | None
+
+
+class SegmenterSampler(TopicSampler):
+    """Markov chain of topics, cuts and shares of documents over one corpus."""
+
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        *TopicSampler._data_attributes, "_known", "_units", "_ratios", "_scratch", "_parts",
+    )  # fmt: skip
+
+    topic_axes: ClassVar[dict[str, int]] = {
+        "doc_topic": 1, "segment_topic": 1, "doc_topic_prior": 0,
+    }  # fmt: skip
+
+    shards: list[Divided]
+
+    def __init__(
+        self,
+        data: KnownUnits,
+        n_topics: int,
+        parameters: CutParameters,
+        init: NDArray[Any],  # topics (n_tokens,) or word probabilities (K, W); only known cuts
+        stream: NDArray[np.uint64],
+    ):
+        super().__init__(
+            n_topics, parameters.topic_word_prior, parameters.dirichlet_prior, [stream], 1
+        )
+        self.topics_trade_places = not tells_apart(parameters.doc_topic_prior)
+        self.given = parameters
+        prior = parameters.doc_topic_prior
+        learns = isinstance(prior, str)
+        self.doc_topic_prior = np.full(n_topics, 1.0 / n_topics) if learns else prior
+        self.concentration = _number(parameters.concentration, START_CONCENTRATION)
+        self.cut_probability = _number(parameters.cut_probability, START_PROBABILITY)
+        self._take(data)
+        self.shards = [first_state(data, self.doc_topic_prior)]
+        if init.ndim == 1:
+            self.shards[0].topics[:] = init
+        else:
+            self._sweep_units(fixed_words(init), stream, moves_cuts=False)
+        self._count_words()
+        self._enter_shares()
+
+    def _enter_shares(self) -> None:
+        """Set mu to its mean given the topics of all words of a document."""
+        (state,), corpus = self.shards, self._whole
+        ptr = corpus.segment_ptr[corpus.doc_ptr]
+        documents = np.repeat(np.arange(len(corpus)), np.diff(ptr))
+        state.shares[:] = self.doc_topic_prior
+        np.add.at(state.shares, (documents, state.topics), 1.0)
+        state.shares[:] /= state.shares.sum(axis=1, keepdims=True)
+
+    def attach(self, corpus: Any) -> None:
+        """Attach the documents to the chain and build the arrays that depend on them."""
+        self._take(corpus)
+        self._count_words()
+
+    def _take(self, corpus: Any) -> None:
+        units, self._known = corpus
+        super()._take(units)
+        self._units = units_of(units)
+        self._ratios = stirling_weights(units)
+        self._scratch = empty_scratch(self.n_topics)
+        self._parts = empty_parts(units, self.n_topics)
+
+    @property
+    def corpus(self) -> Any:
+        """The documents."""
+        return self._whole
+
+    @property
+    def _state(self) -> Divided:
+        return self.shards[0]
+
+    @property
+    def _cut_prior(self) -> CutPrior:
+        return cut_prior(self._known, self.given.max_units, self.cut_probability)
+
+    def _prior(self, gamma: float) -> Prior:
+        """Return the parameters of the sweep of words, whose segments are parts."""
+        n_units = len(self._parts.part_tables)
+        concentration = np.full(max(n_units, 1), self.concentration)
+        return Prior(self.doc_topic_prior, gamma, 0.0, concentration, 1.0, 0.0)
+
+    # Sweeps
+
+    def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
+        self._sweep_units(words, streams[0], moves_cuts=True)
+
+    def _sweep_units(
+        self, words: WordCounts, stream: NDArray[np.uint64], *, moves_cuts: bool
+    ) -> None:
+        gamma = 0.0 if words.fixed else self.topic_word_prior
+        enter_words(words, gamma, self._scratch)
+        sweep_all_units(
+            moves_cuts, self._units, self._state, words, self._prior(gamma), self._cut_prior,
+            self._ratios, self._scratch, self._parts, self._work(), stream,
+        )  # fmt: skip
+
+    def _work(self) -> Any:
+        return empty_work(self._whole, self.n_topics, self.concentration)
+
+    def _update_parameters(self) -> None:
+        given, stream = self.given, self.streams[0]
+        if isinstance(given.doc_topic_prior, str):
+            self.doc_topic_prior = update_by_frequencies(
+                self.doc_topic_prior,
+                count_frequencies([self._state.served], self.n_topics),
+                *self.dirichlet_prior,
+                symmetric=given.doc_topic_prior == "auto-symmetric",
+            )
+        if isinstance(given.cut_probability, str):
+            n_cuts, n_gaps = self._count_cuts()
+            p, q = given.cut_prior
+            self.cut_probability = draw_bounded_beta(p + n_cuts, q + n_gaps - n_cuts, stream)
+        if isinstance(given.concentration, str):
+            self._draw_concentration()
+
+    def _count_cuts(self) -> tuple[int, int]:
+        """Return the numbers of cuts and of gaps."""
+        n_first = len(first_units(self._whole))
+        return int(self._state.starts.sum()) - n_first, len(self._state.starts) - n_first
+
+    def _draw_concentration(self) -> None:
+        """Draw b given the topics, the cuts and mu, by a slice sampler of log b."""
+        shape, rate = self.given.concentration_prior
+
+        def log_density(log_b: float) -> float:
+            b = math.exp(log_b)
+            evidence = log_prior_of_parts(self._units, self._state, b, self._work())
+            return float(evidence) + shape * log_b - rate * b
+
+        drawn = draw_slice(log_density, math.log(self.concentration), self.streams[0])
+        self.concentration = math.exp(drawn)
+
+    # Shown attributes
+
+    @property
+    def segment_lengths(self) -> NDArray[np.int64]:
+        """Number of tokens of every unit."""
+        return np.diff(self._whole.segment_ptr)
+
+    def _log_prior(self) -> float:
+        n_cuts, n_gaps = self._count_cuts()
+        prior = self._cut_prior
+        cuts = n_cuts * prior.log_cut + (n_gaps - n_cuts) * prior.log_join
+        evidence = log_prior_of_parts(self._units, self._state, self.concentration, self._work())
+        return float(evidence) + cuts
+
+    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+        """Return zeros for the quantities that are averaged over the kept sweeps."""
+        n_units = len(self._state.starts)
+        return {
+            "doc_topic": np.zeros((len(self._whole), self.n_topics)),
+            "segment_topic": np.zeros((n_units, self.n_topics)),
+            "cut_proba": np.zeros(n_units),
+            "doc_topic_prior": np.zeros(self.n_topics),
+            "topic_word_prior": np.zeros(()),
+            "concentration": np.zeros(()),
+            "cut_probability": np.zeros(()),
+        }
+
+    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the current values to the sums."""
+        add_all_estimates(
+            self._units, self._state, self._prior(0.0), self._cut_prior, self._parts, self._work(),
+            sums["doc_topic"], sums["segment_topic"], sums["cut_proba"],
+        )  # fmt: skip
+        for name in ("doc_topic_prior", "topic_word_prior", "concentration", "cut_probability"):
+            sums[name] += getattr(self, name)
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars that the trace records."""
+        return {
+            **super().scalars(),
+            "concentration": self.concentration,
+            "cut_probability": self.cut_probability,
+            "n_parts": float(self._state.starts.sum()),
+        }
+
+    def model(self) -> SegmenterModel:
+        """Return the current sample as a model."""
+        return SegmenterModel(
+            self.components().astype(np.float32), self.doc_topic_prior.copy(), self.concentration,
+            self.cut_probability, self.given.max_units,
+        )  # fmt: skip
+
+    def state(self) -> SegmenterState:
+        """Return a read-only view of the state."""
+        return SegmenterState(self)
+
+    def copy(self) -> SegmenterSampler:
+        """Return a sampler with a copy of the same state."""
+        other = super().copy()
+        other._scratch = empty_scratch(self.n_topics)
+        other._parts = empty_parts(self._whole, self.n_topics)
+        return other
+
+
+def _number(value: Any, start: float) -> float:
+    """Return a given value, or the initial one of a value that is drawn."""
+    return start if isinstance(value, str) else float(value)
+
+
+# Divisions of documents into parts, and known cuts.
+
+
+RARE = 0.001  # of 200 topics about six are left in a unit of ten words
+"""Expected number of words of a topic in a unit below which the topic is left out."""
+
+
+def check_known(corpus: SegmentedCorpus, y: Any, most: int | None) -> KnownUnits:
+    """Return documents with the known cuts of `y`; raise a ValueError if they do not fit."""
+    data = nothing_known(corpus)
+    if y is None:
+        return data
+    if hasattr(y, "__array__"):
+        y = np.asarray(y)
+    if not is_list_like(y) or len(y) != len(corpus):
+        raise ValueError(
+            f"y must have an array of known cuts for each of the {len(corpus)} documents, got "
+            f"{shorten(y)}."
+        )
+    if any(isinstance(given, set | frozenset) for given in y):
+        raise ValueError("y must hold arrays of known cuts, not sets of topics.")
+    if not any(given is None or is_list_like(given) for given in y):
+        return data  # labels of documents, which a pipeline passes to all of its steps
+    for d, given in enumerate(y):
+        if given is None:
+            continue
+        begin, end = int(corpus.doc_ptr[d]), int(corpus.doc_ptr[d + 1])
+        cuts = as_array(given, f"y[{d}]")
+        n_gaps = max(end - begin - 1, 0)
+        if cuts.shape != (n_gaps,):
+            raise ValueError(
+                f"y[{d}] must have a value for each of the {n_gaps} gaps between the units of "
+                f"document {d}, got shape {cuts.shape}."
+            )
+        if n_gaps == 0:
+            continue
+        if not np.isin(cuts, (-1, 0, 1)).all():
+            raise ValueError(
+                f"y[{d}] must hold 1 (a cut), 0 (no cut) and -1 (unknown), got {shorten(given)}."
+            )
+        data.known[begin + 1 : end] = cuts
+        joined = np.diff(np.flatnonzero(np.concatenate([[True], cuts != 0, [True]])))
+        if most is not None and joined.max() > most:
+            raise ValueError(
+                f"y[{d}] joins {joined.max()} units to one part, but max_units is {most}."
+            )
+    return data
+
+
+def check_numbers(n_parts: Any, corpus: SegmentedCorpus, most: int | None) -> NDArray[np.int64]:
+    """Return the number of parts of every document, 0 for those without units."""
+    n_units = np.diff(corpus.doc_ptr)
+    if is_number(n_parts):
+        n_parts = np.full(len(corpus), n_parts)
+    numbers = check_integers(n_parts, "n_parts")
+    if numbers.shape != (len(corpus),):
+        raise ValueError(
+            f"n_parts must be an int, or one for each of the {len(corpus)} documents, got shape "
+            f"{numbers.shape}."
+        )
+    wrong = np.flatnonzero((n_units > 0) & ((numbers < 1) | (numbers > n_units)))
+    if len(wrong):
+        d = wrong[0]
+        raise ValueError(
+            f"n_parts must be from 1 to the number of units, which is {n_units[d]} in document "
+            f"{d}, got {numbers[d]}."
+        )
+    fewest = np.zeros(len(corpus), dtype=np.int64) if most is None else -(-n_units // most)
+    if (numbers < fewest).any():
+        d = int(np.argmax(numbers < fewest))
+        raise ValueError(
+            f"n_parts must be at least {fewest[d]} in document {d} of {n_units[d]} units, because "
+            f"max_units is {most}; got {numbers[d]}."
+        )
+    return np.where(n_units > 0, numbers, 0)
+
+
+def divide(
+    corpus: SegmentedCorpus,
+    models: list[SegmenterModel],
+    shares: list[tuple[NDArray[Any], ...]],  # E[mu] (D, K), E[nu] of units (J, K), and more
+    n_parts: NDArray[np.int64],  # (D,); 0: any number
+    most_words: int | None,
+) -> list[NDArray[np.int64]]:
+    """Return the first unit of each part but the first in the most probable divisions."""
+    log_cut, log_rest = np.mean(
+        [[np.log(m.cut_probability), np.log1p(-m.cut_probability)] for m in models], axis=0
+    )
+    lengths, found = np.diff(corpus.segment_ptr), []
+    for d, (begin, end) in enumerate(pairwise(corpus.doc_ptr.tolist())):
+        n_units = end - begin
+        tokens = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
+        counts = np.stack([
+            expect_topics(tokens, lengths[begin:end], nu[begin:end], model.components)
+            for model, (_, nu, *_) in zip(models, shares, strict=True)
+        ])  # fmt: skip
+        bases = np.stack([
+            model.concentration * mu[d] for model, (mu, *_) in zip(models, shares, strict=True)
+        ])  # fmt: skip
+        best = np.empty((n_parts[d] + 1, n_units + 1))
+        starts = np.zeros(n_units, dtype=np.int8)
+        find_division(
+            int(n_parts[d]), drop_rare(counts), bases, np.ascontiguousarray(lengths[begin:end]),
+            log_cut, log_rest, models[0].max_units or LONGEST,
+            LONGEST if most_words is None else most_words, np.empty(bases.shape[1]),
+            np.empty(n_units + 1), best, np.zeros(best.shape, dtype=np.int64), starts,
+        )  # fmt: skip
+        starts[:1] = 0
+        found.append(np.flatnonzero(starts))
+    return found
+
+
+def drop_rare(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return expected counts (M, U, K) without rare topics, whose words go to the others."""
+    kept = np.where(counts < RARE, 0.0, counts)
+    sums = kept.sum(axis=2, keepdims=True)
+    scaled = kept * counts.sum(axis=2, keepdims=True)
+    # A unit all of whose topics are rare keeps them.
+    return np.divide(scaled, sums, out=counts.copy(), where=sums > 0.0)
+
+
+def join_units(corpus: SegmentedCorpus, starts: NDArray[np.bool_]) -> SegmentedCorpus:
+    """Return the corpus with parts, which begin at the marked units, in place of units."""
+    ends = np.append(corpus.segment_ptr[:-1][starts], corpus.segment_ptr[-1])
+    doc_ptr = np.append(0, np.cumsum(starts))[corpus.doc_ptr]
+    return SegmentedCorpus(corpus.tokens, ends, doc_ptr, corpus.n_features)
