@@ -14,6 +14,7 @@ from skdp._checks import MAX_INTEGER, as_array, check_memory, shorten
 from skdp._numeric import Floats, Ints, Places
 from skdp.context._backoff._columns import (
     ContextTree,
+    GapColumn,
     check_classes,
     check_labels,
     check_levels,
@@ -42,7 +43,7 @@ class _Events(NamedTuple):
         columns, codes = [], []
         for place in places:
             name = describe_column(place, self.names)
-            column, code = Column.of(self.values[place][self.is_counted], name)
+            column, code = GapColumn.of(self.values[place][self.is_counted], name)
             columns.append(column)
             codes.append(code)
         return columns, codes

@@ -105,8 +105,8 @@ class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator)
         Parameters
         ----------
         X : (n_samples, n_features) array-like or data frame
-            Categories: integers, strings or other objects, compared by equality. Missing values
-            (NaN, None, pandas' NA and NaT) are refused in every container.
+            Categories: integers, strings or other objects, compared by equality. A missing value
+            (NaN, None, pandas' NA and NaT) is a category of its column.
         y : (n_samples,) array-like
             Class labels.
         sample_weight : (n_samples,) array-like of int or None, default=None

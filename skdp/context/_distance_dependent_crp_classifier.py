@@ -18,6 +18,7 @@ from skdp._numeric._arrays import unique_rows
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.context._backoff._columns import (
+    GapColumn,
     as_rows,
     check_labels,
     describe_column,
@@ -44,7 +45,6 @@ from skdp.context._distance_dependent._similarities import (
     SubsetOverlap,
     SubsetProduct,
 )
-from skdp.data._coding import Column
 from skdp.data._validation import check_rows
 from skdp.inference._convergence import warn_of_drifts
 from skdp.inference._trace import Trace
@@ -310,7 +310,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             values, similarities = read_columns(self, X, reset=True), None
             names = getattr(self, "feature_names_in_", None)
             of_columns = [
-                Column.of(those, describe_column(j, names)) for j, those in enumerate(values)
+                GapColumn.of(those, describe_column(j, names)) for j, those in enumerate(values)
             ]
             given["columns"] = [column for column, _ in of_columns]
             codes, context_of, _, firsts = unique_rows(
@@ -445,8 +445,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         ----------
         X : (n_samples, n_features) array-like or data frame
             A context in each row: categories of any kind that can be compared by equality, such as
-            strings or numbers. Missing values (NaN, None, pandas' NA and NaT) are refused in every
-            container. With ``kernel="precomputed"``, (n_samples, n_samples) similarities.
+            strings or numbers. A missing value (NaN, None, pandas' NA and NaT) is a category of its
+            column. With ``kernel="precomputed"``, (n_samples, n_samples) similarities.
         y : (n_samples,) array-like
             Outcomes.
 

@@ -384,7 +384,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         """Return the model of a chain, given some of the rows."""
         train = train[rows.counts[train] > 0]
         tree = ContextTree.of(
-            [columns[j].column for j in chain], [rows.codes[train, j] for j in chain],
+            [columns[j] for j in chain], [rows.codes[train, j] for j in chain],
             tuple((j,) for j in chain), rows.outcomes[train], rows.counts[train], classes,
             has_root=True,
         )  # fmt: skip

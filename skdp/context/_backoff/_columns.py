@@ -188,26 +188,25 @@ def _unique(labels: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class GapColumn:
-    """The categories of a column; the last code is that of missing values."""
+class GapColumn(Column):
+    """The categories of a column, and then None, if there are missing values."""
 
-    column: Column  # all categories, then None for missing values
     present: Column | None  # without None; None: all values are missing
-    has_missing: bool
 
     @classmethod
     def of(cls, values: Values, name: str) -> tuple[GapColumn, Places]:
         """Return the column with the categories of `values`, and the codes of `values`."""
         is_gap = find_missing(values)
+        if not is_gap.any():
+            column, codes = Column.of(values, name)
+            return cls(name, column.values, column), codes
         codes = np.empty(len(values), np.int64)
-        present, n = None, 0
+        present, known = None, []
         if not is_gap.all():
             present, codes[~is_gap] = Column.of(values[~is_gap], name)
-            n = len(present.values)
-        codes[is_gap] = n
-        known = [] if present is None else present.values.tolist()
-        column = Column(name, as_objects([*known, None]))
-        return cls(column, present, bool(is_gap.any())), codes
+            known = present.values.tolist()
+        codes[is_gap] = len(known)
+        return cls(name, as_objects([*known, None]), present), codes
 
     def find(self, values: Values) -> Places:
         """Return the codes of values, -1 for a value that is not a category."""
@@ -215,8 +214,8 @@ class GapColumn:
         codes = np.full(len(values), -1, np.int64)
         if self.present is not None and not is_gap.all():
             codes[~is_gap] = self.present.find(values[~is_gap])
-        if self.has_missing:
-            codes[is_gap] = len(self.column.values) - 1
+        if self.present is None or len(self.values) > len(self.present.values):
+            codes[is_gap] = len(self.values) - 1
         return codes
 
 
