@@ -107,6 +107,7 @@ def fold_in_documents(
     corpus: SegmentedCorpus, models: list[Any], settings: FoldIn
 ) -> Iterator[Shares]:
     """Yield topic shares of documents and of segments for each model, with its topics fixed."""
+    corpus = sort_words(corpus)  # their order has no meaning, and would change the draws
     # Chunks do not affect the result, because each document has its own random stream.
     n_chunks = max(1, min(len(corpus), len(corpus.tokens) // _CHUNK_TOKENS))
     bounds = np.linspace(0, len(corpus), n_chunks + 1).astype(int)

@@ -54,6 +54,7 @@ class TestScores:
             other = shuffled(documents, seed)
             found = model.score_samples(other[::-1])[::-1]
             assert_allclose(found, expected, rtol=0, atol=1e-12)
+            assert_array_equal(model.transform(other), model.transform(X))
             assert model.score(other) == pytest.approx(model.score(X), abs=1e-12)
             assert model.perplexity(other) == pytest.approx(model.perplexity(X), rel=1e-12)
         assert_allclose([model.score_samples([document])[0] for document in other], expected)
