@@ -40,7 +40,8 @@ class _Events(NamedTuple):
 
     def encode(self, places: Iterable[int]) -> tuple[list[Column], list[Places]]:
         """Return columns of X by index, and the codes of the events in each."""
-        columns, codes = [], []
+        columns: list[Column] = []
+        codes: list[Places] = []
         for place in places:
             name = describe_column(place, self.names)
             column, code = GapColumn.of(self.values[place][self.is_counted], name)
