@@ -387,14 +387,8 @@ def lexicalize(tree: ParseTree, rules: Any = "collins") -> LexicalizedNodes:
     for node, head in enumerate(nodes.heads):
         if head >= 0:
             spikes[head] = spikes[node]  # parents come before their children
-    return LexicalizedNodes(
-        np.array(nodes.labels, dtype=object),
-        np.array(nodes.tags, dtype=object),
-        np.array(nodes.words, dtype=object),
-        np.array(nodes.parents),
-        np.array(nodes.heads),
-        np.array(spikes),
-    )
+    texts = (np.array(part, dtype=object) for part in (nodes.labels, nodes.tags, nodes.words))
+    return LexicalizedNodes(*texts, *map(np.array, (nodes.parents, nodes.heads, spikes)))
 
 
 def read_nodes(tree: ParseTree, finder: HeadFinder) -> NodeLists:
@@ -530,12 +524,10 @@ def read_trees(
         ]
     if bad:
         _warn_of(bad, name)
-    return [None if tree is None else _clean(tree) for tree in trees] if clean else trees
-
-
-def _clean(tree: ParseTree) -> ParseTree | None:
-    kept = tree.without_traces()
-    return None if kept is None else kept.without_function_tags()
+    if clean:
+        trees = [tree and tree.without_traces() for tree in trees]
+        trees = [tree and tree.without_function_tags() for tree in trees]
+    return trees
 
 
 def _name_of(file: Any) -> str:

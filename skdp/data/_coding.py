@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from skdp._checks import shorten
 from skdp._numeric import Floats, Places
-from skdp.data._frames import as_objects, columns_of, is_frame, is_missing, labels_of, names_of
+from skdp.data._frames import (
+    as_objects,
+    columns_of,
+    is_frame,
+    is_missing,
+    labels_of,
+    names_of,
+    types_of,
+)
 
 # The categories of one column, and the codes that represent them.
 
@@ -247,10 +255,7 @@ def _as_tables(X: Any) -> tuple[list[list[NDArray[Any]]], Callable[[dict[int, An
     if all(isinstance(row, list | tuple) for row in X):
         is_flat = not any(isinstance(value, list | tuple) for row in X for value in row)
         if is_flat and len({len(row) for row in X}) == 1 and len(X[0]):  # a table
-            rows = np.empty((len(X), len(X[0])), dtype=object)
-            for i, row in enumerate(X):
-                rows[i] = row
-            return _as_tables(rows)
+            return _as_tables(_as_object_rows(X, len(X[0])))
         X = [_as_rows(row) for row in X]
     if not all(is_frame(part) or _may_hold_text(part) for part in X):
         return [], dict
@@ -268,8 +273,13 @@ def _as_rows(sequence: Any) -> Any:
         return sequence
     if widths == {0}:
         return as_objects(sequence)
-    rows = np.empty((len(sequence), *widths), dtype=object)
-    for i, row in enumerate(sequence):
+    return _as_object_rows(sequence, widths.pop())
+
+
+def _as_object_rows(table: Sequence[Any], width: int) -> NDArray[Any]:
+    """Return lists of equal length as the rows of an array of objects."""
+    rows = np.empty((len(table), width), dtype=object)
+    for i, row in enumerate(table):
         rows[i] = row
     return rows
 
@@ -338,7 +348,7 @@ class TableFormat:
     def of(cls, X: Any) -> TableFormat:
         """Return the format of a table."""
         if is_frame(X):
-            pairs = zip(columns_of(X), _types(X), strict=True)
+            pairs = zip(columns_of(X), types_of(X), strict=True)
             return cls(_without_rows(X), tuple(itertools.starmap(_element, pairs)))
         array = _as_objects_array(X)
         if array is None:
@@ -387,7 +397,7 @@ class TableFormat:
         if not self.is_frame:
             return False
         kinds = {str(getattr(column, "dtype", "")) for column in columns_of(self.empty)}
-        types = {str(kind) for kind in _types(self.empty)}
+        types = {str(kind) for kind in types_of(self.empty)}
         return len(types) > 1 or any(kind in ("object", "bool", "str") for kind in kinds)
 
     def make(self, values: Floats, categories: Categories | None) -> Any:
@@ -411,9 +421,7 @@ class TableFormat:
             labels = dict(enumerate(categories.tolist()))  # `n_symbols` may allow more: None
             return as_objects(labels.get(code) for code in values.astype(np.int64).tolist())
         kind = self.elements[d] if d < len(self.elements) else None
-        number: Any = None
-        if self.is_frame:
-            number = _number_type(self.empty, d)
+        number: Any = _number_type(self.empty, d) if self.is_frame else None
         if kind is bool or number == np.dtype(bool):
             return np.asarray(values >= 0.5)
         if number is not None and number.kind in "iu":
@@ -458,10 +466,7 @@ def _as_objects_array(X: Any) -> NDArray[Any] | None:
             return None
         if array.dtype.kind not in "USTO" or array.ndim != 2:
             return None
-        out = np.empty(array.shape, dtype=object)
-        for i, row in enumerate(X):
-            out[i] = row
-        return out
+        return _as_object_rows(X, array.shape[1])
     if isinstance(X, np.ndarray) and X.dtype.kind in "USTO" and X.ndim == 2:
         return X.astype(object)
     return None
@@ -473,16 +478,13 @@ def _element(column: NDArray[Any], kind: Any = None) -> type | None:
         return NoneType
     if column.dtype != object:
         return _ELEMENTS.get(column.dtype.kind)
-    kinds = {
-        bool
-        if isinstance(value, bool | np.bool_)
-        else int
-        if isinstance(value, int | np.integer)
-        else object
-        for value in column.tolist()
-        if not is_missing(value)
-    }
-    return _join_elements(kinds)
+    return _join_elements(_type_of(value) for value in column.tolist() if not is_missing(value))
+
+
+def _type_of(value: Any) -> type:
+    if isinstance(value, bool | np.bool_):
+        return bool
+    return int if isinstance(value, int | np.integer) else object
 
 
 def _join_elements(kinds: Iterable[type | None]) -> type | None:
@@ -506,7 +508,7 @@ def _without_rows(frame: Any) -> Any:
 def _join_types(frames: Sequence[Any]) -> Any:
     """Return the first of several empty data frames of a library with the types of all rows."""
     first = frames[0]
-    types = [list(dict.fromkeys(kinds)) for kinds in zip(*map(_types, frames), strict=True)]
+    types = [list(dict.fromkeys(kinds)) for kinds in zip(*map(types_of, frames), strict=True)]
     if all(len(kinds) == 1 for kinds in types):
         return first
     if hasattr(first, "iloc"):
@@ -550,18 +552,9 @@ def _join_polars_types(kinds: list[Any]) -> Any:
     return pl.concat(parts, how="vertical_relaxed").schema["x"]
 
 
-def _types(frame: Any) -> list[Any]:
-    """Return the types of the columns of a data frame, as its library represents them."""
-    if hasattr(frame, "iloc"):
-        return list(frame.dtypes)
-    if hasattr(frame, "set_column"):
-        return list(frame.schema.types)
-    return list(frame.dtypes)
-
-
 def _number_type(frame: Any, d: int) -> np.dtype[Any] | None:
     """Return the numpy type of a column of numbers or bools; None: another type."""
-    kind = _types(frame)[d]
+    kind = types_of(frame)[d]
     if hasattr(frame, "iloc"):
         found = getattr(kind, "numpy_dtype", kind)
         return found if isinstance(found, np.dtype) and found.kind in "biuf" else None
@@ -584,16 +577,14 @@ def _build(empty: Any, columns: Sequence[NDArray[Any]]) -> Any:
 
         parts = []
         for values, kind in zip(columns, empty.dtypes, strict=True):
-            column = _for_pandas(values, kind)
-            if isinstance(kind, pd.CategoricalDtype):
-                new = _new_labels(column, kind.categories)
-                if new:
-                    kind = pd.CategoricalDtype([*kind.categories, *new], kind.ordered)
+            column, new = _for_pandas(values, kind)
+            if new:
+                kind = pd.CategoricalDtype([*kind.categories, *new], kind.ordered)
             parts.append(pd.Series(column).astype(kind))
         frame = pd.concat(parts, axis=1)
         frame.columns = empty.columns
         return frame
-    types, names = _types(empty), names_of(empty)
+    types, names = types_of(empty), names_of(empty)
     if hasattr(empty, "set_column"):
         return type(empty).from_arrays(
             [_arrow_array(c.tolist(), k) for c, k in zip(columns, types, strict=True)],
@@ -607,19 +598,16 @@ def _build(empty: Any, columns: Sequence[NDArray[Any]]) -> Any:
     )
 
 
-def _new_labels(column: NDArray[Any], known: Any) -> list[Any]:
-    """Return the labels of a column that are not known; None is no label."""
-    return [v for v in dict.fromkeys(column.tolist()) if v is not None and v not in known]
-
-
-def _for_pandas(column: NDArray[Any], kind: Any) -> NDArray[Any]:
-    """Return the values of a column that pandas converts to a type of categories."""
-    categories = getattr(kind, "categories", None)
-    if categories is None or column.dtype == object:
-        return column
-    known = np.asarray(categories)  # numbers, which are their own codes
-    places = np.abs(known.astype(np.float64)[np.newaxis] - column[:, np.newaxis]).argmin(axis=1)
-    return np.asarray(known[places])
+def _for_pandas(column: NDArray[Any], kind: Any) -> tuple[NDArray[Any], list[Any]]:
+    """Return values that pandas converts to a type, and those that are no categories of it yet."""
+    known = getattr(kind, "categories", None)
+    if known is None:
+        return column, []
+    if column.dtype != object:  # numbers, which are their own codes
+        gaps = np.abs(np.asarray(known, dtype=np.float64)[np.newaxis] - column[:, np.newaxis])
+        column = np.asarray(known)[gaps.argmin(axis=1)]
+    labels = dict.fromkeys(column.tolist())
+    return column, [v for v in labels if v is not None and v not in known]
 
 
 def _arrow_array(values: list[Any], kind: Any) -> Any:
@@ -638,15 +626,13 @@ def _set_in_frame(frame: Any, cells: dict[int, tuple[NDArray[np.intp], NDArray[A
         out = frame.copy()
         for d, (rows, column) in cells.items():
             series = frame.iloc[:, d].copy()
-            if hasattr(series.dtype, "categories"):
-                column = _for_pandas(column, series.dtype)
-                new = _new_labels(column, series.cat.categories)
-                if new:
-                    series = series.cat.add_categories(new)
+            column, new = _for_pandas(column, series.dtype)
+            if new:
+                series = series.cat.add_categories(new)
             series.iloc[rows] = column
             out.isetitem(d, series)
         return out
-    names, types = names_of(frame), _types(frame)
+    names, types = names_of(frame), types_of(frame)
     for d, (rows, column) in cells.items():
         old = frame[names[d]]
         values = old.to_list() if hasattr(old, "to_list") else old.to_pylist()

@@ -92,20 +92,22 @@ def find_step(index: Any) -> Any:
     import pandas as pd
 
     if isinstance(index, pd.PeriodIndex):
-        steps = np.diff(index.asi8)
-        step = int(steps[0]) if len(steps) else 1
-        return step * index.freq.base if step != 0 and np.all(steps == step) else None
+        step = _find_constant_step(index.asi8)
+        return None if step is None else step * index.freq.base
     if isinstance(index, pd.DatetimeIndex | pd.TimedeltaIndex):
         if index.freq is not None or len(index) < 3 or index.hasnans:
             return index.freq
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # pandas will return offsets in place of texts
             return pd.infer_freq(index)
-    if index.dtype.kind in "iu":
-        steps = np.diff(index.to_numpy().astype(np.int64))
-        step = int(steps[0]) if len(steps) else 1
-        return step if step != 0 and np.all(steps == step) else None
-    return None
+    return _find_constant_step(index.to_numpy()) if index.dtype.kind in "iu" else None
+
+
+def _find_constant_step(entries: NDArray[np.integer]) -> int | None:
+    """Return the difference of successive integers if it is always the same, and not 0."""
+    steps = np.diff(entries.astype(np.int64))
+    step = int(steps[0]) if len(steps) else 1
+    return step if step != 0 and np.all(steps == step) else None
 
 
 def continue_index(index: Any, n_steps: int) -> Any:
@@ -177,6 +179,13 @@ def is_frame(X: Any) -> bool:
     return is_table and any(hasattr(X, kind) for kind in kinds)
 
 
+def check_unique_columns(frame: Any, name: str) -> None:
+    """Raise ValueError if columns of a pandas data frame have the same name."""
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise ValueError(f"{name} must have columns of different names, got {twice!r} twice.")
+
+
 def columns_of(frame: Any) -> list[NDArray[Any]]:
     """Return the columns of a data frame, each as an (n,) array of its own type."""
     if hasattr(frame, "iloc"):  # pandas, in which names may occur twice
@@ -186,13 +195,16 @@ def columns_of(frame: Any) -> list[NDArray[Any]]:
 
 def labels_of(table: Any) -> list[list[Any] | None]:
     """Return for each column the categories of its type, [] if not listed; None: another type."""
+    return [_labels_of_type(kind) for kind in types_of(table)]
+
+
+def types_of(table: Any) -> list[Any]:
+    """Return the types of the columns of a table, or a pandas column, as its library has them."""
     if hasattr(table, "iloc"):
-        kinds = list(table.dtypes) if table.ndim == 2 else [table.dtype]
-    elif hasattr(table, "set_column"):
-        kinds = list(table.schema.types)
-    else:
-        kinds = list(getattr(table, "dtypes", []))
-    return [_labels_of_type(kind) for kind in kinds]
+        return list(table.dtypes) if table.ndim == 2 else [table.dtype]
+    if hasattr(table, "set_column"):  # Arrow
+        return list(table.schema.types)
+    return list(getattr(table, "dtypes", []))
 
 
 def _labels_of_type(kind: Any) -> list[Any] | None:
@@ -224,11 +236,7 @@ def _as_column(series: Any) -> NDArray[Any]:
 
 def as_objects(values: Iterable[Any]) -> NDArray[Any]:
     """Return values, which may be tuples, as the elements of an array of objects."""
-    listed = list(values)
-    array = np.empty(len(listed), dtype=object)
-    for i, value in enumerate(listed):
-        array[i] = value
-    return array
+    return np.fromiter(values, dtype=object)
 
 
 def is_missing(value: Any) -> bool:
@@ -245,11 +253,8 @@ def is_missing(value: Any) -> bool:
 
 def to_numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     """Return objects as numbers, NaN if a value is missing; other and masked values raise."""
-    numbers = np.empty(values.shape)
-    flat = numbers.reshape(-1)
-    for place, value in enumerate(values.flat):
-        flat[place] = _to_number(value, name)
-    return numbers
+    numbers = (_to_number(value, name) for value in values.flat)
+    return np.fromiter(numbers, np.float64, values.size).reshape(values.shape)
 
 
 def complex_error(name: str, kind: Any) -> ValueError:
@@ -287,9 +292,7 @@ def read_frame(
         raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
     if not hasattr(frame, "iloc"):
         frame = _as_pandas(frame)
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise ValueError(f"frame must have columns of different names, got {twice!r} twice.")
+    check_unique_columns(frame, "frame")
     if _is_name(frame, by):
         by = [by]
     elif hasattr(by, "__next__"):

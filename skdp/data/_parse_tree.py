@@ -256,13 +256,10 @@ def draw_svg(items: Sequence[Item]) -> str:
     ]
     for text, is_word, column, row in zip(layout.texts, layout.is_word.tolist(), x, y, strict=True):
         style = ' font-style="italic"' if is_word else ""
-        parts.append(f'<text x="{column:.1f}" y="{row:.1f}"{style}>{_escape(text)}</text>')
+        # Unprintable characters are not allowed in XML.
+        shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+        parts.append(f'<text x="{column:.1f}" y="{row:.1f}"{style}>{escape(shown)}</text>')
     return "".join([*parts, "</svg>"])
-
-
-def _escape(text: str) -> str:
-    """Return text escaped for XML, with unprintable characters replaced."""
-    return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
 
 
 # Head rules, which determine the head child of a node.
@@ -338,14 +335,15 @@ class HeadFinder:
     """Finder of the head among the children of a node, which caches the heads of productions."""
 
     def __init__(self, rules: Any):
+        name = rules if isinstance(rules, str) else ""
         self._rules: dict[str, list[_Pass]] = {}
-        self._default = [_Pass(rules != "last", [])]
-        self._has_table = rules not in ("first", "last") if isinstance(rules, str) else True
-        if isinstance(rules, str) and rules == "collins":
+        self._default = [_Pass(name != "last", [])]
+        self._has_table = name not in ("first", "last")
+        if name == "collins":
             rules = COLLINS_HEAD_RULES
         if isinstance(rules, Mapping):
             self._rules = {_check_label(label): _compile(label, rules[label]) for label in rules}
-        elif not (isinstance(rules, str) and rules in ("first", "last")):
+        elif self._has_table:
             raise ValueError(
                 "Head rules must be 'collins', 'first', 'last' or a dict of "
                 f"label: (direction, [labels]), got {shorten(rules)}."
@@ -636,12 +634,19 @@ class ParseTree:
         ------
         ParseTree
         """
-        stack: list[ParseTree | str] = [self]
-        while stack:
-            node = stack.pop()
+        for node in self._walk():
             if isinstance(node, ParseTree):
                 yield node
-                stack.extend(node._children[::-1])
+
+    def _walk(self) -> Iterator[ParseTree | str | None]:
+        """Yield nodes and words from left to right, and None after all that is below a node."""
+        stack: list[ParseTree | str | None] = [self]
+        while stack:
+            item = stack.pop()
+            yield item
+            if isinstance(item, ParseTree):
+                stack.append(None)
+                stack.extend(item._children[::-1])
 
     def spans(self) -> list[tuple[str, int, int]]:
         """Return the words that each node spans, with nodes in the order of `subtrees`.
@@ -654,9 +659,7 @@ class ParseTree:
         n_words = 0
         spans: list[tuple[str, int, int]] = []
         open_nodes: list[tuple[int, int]] = []  # first words, and indices among the spans
-        stack: list[ParseTree | str | None] = [self]  # None: the end of a node
-        while stack:
-            node = stack.pop()
+        for node in self._walk():
             if node is None:
                 begin, place = open_nodes.pop()
                 spans[place] = (spans[place][0], begin, n_words)
@@ -665,8 +668,6 @@ class ParseTree:
             else:
                 open_nodes.append((n_words, len(spans)))
                 spans.append((node._label, n_words, n_words))
-                stack.append(None)
-                stack.extend(node._children[::-1])
         return spans
 
     def with_leaves(self, words: Iterable[str]) -> Self:
@@ -805,17 +806,13 @@ class ParseTree:
         str
         """
         parts: list[str] = []
-        stack: list[ParseTree | str | None] = [self]
-        while stack:
-            node = stack.pop()
+        for node in self._walk():
             if node is None:
                 parts.append(")")
             elif isinstance(node, str):
                 parts.append(f" {escape_brackets(node)}")
             else:
                 parts.append(f" ({node._label}")
-                stack.append(None)
-                stack.extend(node._children[::-1])
         return "".join(parts)[1:]
 
     def to_nltk(self) -> Any:

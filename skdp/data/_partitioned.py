@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from glob import glob, has_magic
 from itertools import pairwise
@@ -64,19 +65,21 @@ class Partition:
 
     def open(self) -> Any:
         """Return the container, mapped to its files if it has any; errors name the partition."""
+        found = self.source
         if isinstance(self.source, Path):
-            try:
+            with self.naming_errors():
                 found = self.kind._read(self.source, self.n_features, "r")
-            except (FileNotFoundError, ValueError) as error:
-                self.raise_named(error)
-            return self.accept(found)
-        return self.accept(self._compute() if self.is_delayed else self.source)
+        elif self.is_delayed:
+            with self.naming_errors(Exception):
+                found = self.source.compute()
+        return self.accept(found)
 
-    def _compute(self) -> Any:
-        """Return the partition that Dask computes."""
+    @contextmanager
+    def naming_errors(self, kinds: Any = (FileNotFoundError, ValueError)) -> Iterator[None]:
+        """Return a context in which errors of these kinds name the partition."""
         try:
-            return self.source.compute()
-        except Exception as error:
+            yield
+        except kinds as error:
             self.raise_named(error)
 
     def raise_named(self, error: Exception) -> NoReturn:
@@ -101,10 +104,8 @@ class Partition:
         if len(found) == 0:
             raise ValueError(f"{self.where} has no {samples}: leave out partitions without any.")
         if self.is_raw:
-            try:
+            with self.naming_errors((ValueError, TypeError)):
                 found = self.kind._of_samples(found, self.n_features)
-            except (ValueError, TypeError) as error:
-                self.raise_named(error)
         if found.n_features != self.n_features:
             raise ValueError(
                 f"{self.where} has {found.n_features} features, but n_features is "
@@ -149,12 +150,6 @@ def split_samples(sizes: NDArray[np.int64], n_partitions: int) -> list[tuple[int
     return list(pairwise([*bounds, len(sizes)]))
 
 
-def raise_without_constructor(cls: type) -> NoReturn:
-    """Raise a TypeError that names the class methods that make data sets."""
-    makers = ", ".join(name for name in dir(cls) if name.startswith("from_"))
-    raise TypeError(f"Make a {cls.__name__} by one of {makers}.")
-
-
 class Partitioned:
     """Base class of partitioned data sets, whose containers need not be in memory together."""
 
@@ -162,6 +157,10 @@ class Partitioned:
 
     _parts: tuple[Partition, ...]
     _n_features: int
+
+    def __init__(self) -> None:
+        makers = ", ".join(name for name in dir(self) if name.startswith("from_"))
+        raise TypeError(f"Make a {type(self).__name__} by one of {makers}.")
 
     @classmethod
     def _make(cls, parts: list[Partition]) -> Self:
@@ -204,31 +203,25 @@ class Partitioned:
         else:
             folders = [folders]
         paths = _expand(folders)
-        has_own = (paths[0] / "n_features.npy").exists() or not hasattr(kind, "tokens")
-        if n_features is None and not has_own:
+        if n_features is None:
+            with Partition(kind, 0, 1, paths[0]).naming_errors():
+                n_features = _read_own_n_features(kind, paths[0])
+        if n_features is None:
             raise FileNotFoundError(
                 f"there is no file {paths[0] / 'n_features.npy'}: give n_features."
             )
-        if n_features is None:
-            try:
-                n_features = kind._read_n_features(paths[0])
-            except (FileNotFoundError, ValueError) as error:
-                Partition(kind, 0, 1, paths[0]).raise_named(error)
         n_features = cls._check_n_features(n_features)
         parts = []
         for i, path in enumerate(paths):
             part = Partition(kind, i, n_features, path)
-            try:
+            with part.naming_errors():
                 shape = read_shape(path, kind._ptr_names[0])
                 if len(shape) != 1:
                     raise ValueError(f"{kind._ptr_names[0]}.npy must be 1-D, got shape {shape}.")
-                if (path / "n_features.npy").exists() or not hasattr(kind, "tokens"):
-                    own = kind._read_n_features(path)
-                    if own != n_features:
-                        raise ValueError(f"has {own} features, but n_features is {n_features}.")
-            except (FileNotFoundError, ValueError) as error:
-                part.raise_named(error)
-            parts.append(Partition(kind, i, n_features, path, max(shape[0] - 1, 0)))
+                own = _read_own_n_features(kind, path)
+                if own not in (n_features, None):
+                    raise ValueError(f"has {own} features, but n_features is {n_features}.")
+            parts.append(replace(part, n_samples=max(shape[0] - 1, 0)))
         return cls._make(parts)
 
     @classmethod
@@ -310,13 +303,11 @@ class Partitioned:
                 f"n_partitions must be at most {len(container)}, the number of "
                 f"{cls._kind._level_names[0]}s, got {n_partitions}."
             )
-        ends = container._ptrs[0]
-        for inner in container._ptrs[1:]:
-            ends = inner[ends]
+        sizes = np.diff(container._item_ptr)
         return cls._make(
             [
                 Partition(cls._kind, i, container.n_features, container[begin:end], end - begin)
-                for i, (begin, end) in enumerate(split_samples(np.diff(ends), n_partitions))
+                for i, (begin, end) in enumerate(split_samples(sizes, n_partitions))
             ]
         )
 
@@ -447,6 +438,12 @@ class Partitioned:
         )
 
 
+def _read_own_n_features(kind: type[Ragged], folder: Path) -> int | None:
+    """Return the number of features of the container in a folder, None if no file has it."""
+    is_known = (folder / "n_features.npy").exists() or not hasattr(kind, "tokens")
+    return kind._read_n_features(folder) if is_known else None
+
+
 def _expand(folders: list[Folder]) -> list[Path]:
     """Return the paths of folders, with patterns replaced by their matches."""
     paths = []
@@ -505,9 +502,6 @@ class PartitionedCorpus(Partitioned):
 
     _kind = SegmentedCorpus
 
-    def __init__(self) -> None:
-        raise_without_constructor(type(self))
-
     @classmethod
     def from_corpus(cls, corpus: SegmentedCorpus, n_partitions: int) -> Self:
         """Return a corpus split into runs of whole documents with about equal numbers of tokens.
@@ -557,9 +551,6 @@ class PartitionedPanel(Partitioned):
 
     _kind = SequencePanel
 
-    def __init__(self) -> None:
-        raise_without_constructor(type(self))
-
     @classmethod
     def from_panel(cls, panel: SequencePanel, n_partitions: int) -> Self:
         """Return a panel split into runs of whole sequences with about equal numbers of rows.
@@ -606,9 +597,6 @@ class PartitionedSentences(Partitioned):
     """
 
     _kind = TokenSequences
-
-    def __init__(self) -> None:
-        raise_without_constructor(type(self))
 
     @classmethod
     def from_sentences(cls, sentences: TokenSequences, n_partitions: int) -> Self:

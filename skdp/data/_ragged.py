@@ -247,7 +247,7 @@ class Ragged:
     part p holds the parts ``ptr[p]:ptr[p + 1]`` of the next level, or items at the innermost.
     """
 
-    __slots__ = ("_n_features", "_ptrs", "_values")
+    __slots__ = ("_n_features", "_names", "_ptrs", "_values")
 
     _level_names: ClassVar[tuple[str, ...]]
     """Name of a part of each level, beginning with the sample."""
@@ -260,6 +260,8 @@ class Ragged:
     _values: NDArray[Any]
     _ptrs: tuple[Offsets, ...]
     _n_features: int
+    _names: Any
+    """Names of columns, or the words of the vocabulary; None if they are unknown."""
 
     @classmethod
     def _make(cls, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
@@ -270,6 +272,12 @@ class Ragged:
         self._values = as_readonly(values)
         self._ptrs = tuple(as_readonly(ptr) for ptr in ptrs)
         self._n_features = n_features
+        self._names = None
+        return self
+
+    def _with_names(self, names: Any) -> Self:
+        """Name the features of a new container, and return it."""
+        self._names = names
         return self
 
     @classmethod
@@ -299,6 +307,14 @@ class Ragged:
             f"{name} {part - first}"
             for name, part, first in zip(cls._level_names, path, firsts, strict=False)
         )
+
+    @property
+    def _item_ptr(self) -> Offsets:
+        """Offsets of the samples in the items of all levels."""
+        ptr = self._ptrs[0]
+        for inner in self._ptrs[1:]:
+            ptr = inner[ptr]
+        return ptr
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -436,7 +452,7 @@ class Ragged:
 
     def _like(self, values: NDArray[Any], ptrs: tuple[Offsets, ...]) -> Self:
         """Return a container of other items with all else that this one has."""
-        return self._make(values, ptrs, self._n_features)
+        return self._make(values, ptrs, self._n_features)._with_names(self._names)
 
     @classmethod
     def _join_all(cls, containers: Sequence[Self]) -> Self:
@@ -596,11 +612,8 @@ class RaggedTokens(Ragged):
         (n_samples, n_features) csr_matrix of int64
             Word counts, with sorted column indices.
         """
-        ptr = self._ptrs[0]
-        for inner in self._ptrs[1:]:
-            ptr = inner[ptr]
         ones = np.ones(len(self.tokens), dtype=np.int64)
-        counts = csr_matrix((ones, self.tokens, ptr), shape=self.shape, copy=True)
+        counts = csr_matrix((ones, self.tokens, self._item_ptr), shape=self.shape, copy=True)
         counts.sum_duplicates()
         return counts
 

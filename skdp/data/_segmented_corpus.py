@@ -98,13 +98,10 @@ class SegmentedCorpus(RaggedTokens):
     array([0, 1, 2, 3])
     """
 
-    __slots__ = ("_names", "_part_ptr")
+    __slots__ = ("_part_ptr",)
 
     _level_names = ("document", "segment")
     _ptr_names = ("doc_ptr", "segment_ptr")
-
-    _names: tuple[str, ...] | None
-    """The words of the vocabulary, if a vectorizer made the corpus; files do not hold them."""
 
     _part_ptr: Offsets | None
 
@@ -310,7 +307,7 @@ class SegmentedCorpus(RaggedTokens):
         return checked
 
     def _set(self, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
-        self._part_ptr = self._names = None
+        self._part_ptr = None
         return super()._set(values, ptrs, n_features)
 
     def _set_parts(self, part_ptr: Offsets | None) -> Self:
@@ -324,25 +321,15 @@ class SegmentedCorpus(RaggedTokens):
             return self
         return self._like(self._values, self._ptrs)._with_names(None)
 
-    def _with_names(self, names: tuple[str, ...] | None) -> Self:
-        """Name the words of a new corpus, and return it."""
-        self._names = names
-        return self
-
     def _like(self, values: NDArray[Any], ptrs: tuple[Offsets, ...]) -> Self:
-        return super()._like(values, ptrs)._set_parts(self._part_ptr)._with_names(self._names)
+        return super()._like(values, ptrs)._set_parts(self._part_ptr)
 
     def _take(self, samples: Selection) -> Self:
-        taken = super()._take(samples)._with_names(self._names)
+        taken = super()._take(samples)
         if self._part_ptr is None:
             return taken
-        _, parts = select(self._parts_of_documents, samples)
+        _, parts = select(np.searchsorted(self._part_ptr, self.doc_ptr), samples)
         return taken._set_parts(select(self._part_ptr, parts)[0])
-
-    @property
-    def _parts_of_documents(self) -> Offsets:
-        """Offsets of documents in `part_ptr`."""
-        return np.searchsorted(np.asarray(self._part_ptr), self.doc_ptr)
 
     @classmethod
     def _join_all(cls, containers: Sequence[Self]) -> Self:

@@ -85,9 +85,7 @@ class SequencePanel(Ragged):
     array([[1., 1.]])
     """
 
-    __slots__ = ("_feature_names",)
-
-    _feature_names: NDArray[np.object_] | None
+    __slots__ = ()
 
     _level_names = ("sequence",)
     _ptr_names = ("ptr",)
@@ -197,19 +195,15 @@ class SequencePanel(Ragged):
         values, ptr, names = read_frame(frame, by, time, columns)
         return cls._make(values, (ptr,), values.shape[1])._with_names(names)
 
-    def _set(self, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
-        self._feature_names = None
-        return super()._set(values, ptrs, n_features)
-
     def _with_names(self, names: Sequence[Any] | NDArray[Any] | None) -> Self:
         """Name the columns of a new panel, and return it."""
         if names is not None and all(isinstance(name, str) for name in names):
-            self._feature_names = np.array(names, dtype=object)
-            self._feature_names.flags.writeable = False
+            self._names = np.array(names, dtype=object)
+            self._names.flags.writeable = False
         return self
 
     def _arrays(self) -> dict[str, NDArray[Any] | None]:
-        return {**super()._arrays(), "feature_names": as_saved(self._feature_names)}
+        return {**super()._arrays(), "feature_names": as_saved(self._names)}
 
     @classmethod
     def _read(cls, folder: Folder, n_features: int | None, mmap_mode: str | None) -> Self:
@@ -226,16 +220,13 @@ class SequencePanel(Ragged):
         shape = read_shape(folder, cls._values_name)
         return shape[1] if len(shape) == 2 else 1
 
-    def _like(self, values: NDArray[Any], ptrs: tuple[Offsets, ...]) -> Self:
-        return super()._like(values, ptrs)._with_names(self._feature_names)
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remake, (type(self), self._values, self._ptrs[0], self._feature_names)
+        return _remake, (type(self), self._values, self._ptrs[0], self._names)
 
     @property
     def feature_names(self) -> NDArray[np.object_] | None:
         """(D,) read-only array of str objects, the names of the columns, or None."""
-        return self._feature_names
+        return self._names
 
     @property
     def values(self) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from skdp._checks import check_unmasked, shorten
 from skdp._numeric._numba import as_readonly
-from skdp.data._frames import is_frame
+from skdp.data._frames import check_unique_columns, is_frame
 from skdp.data._parse_tree import ParseTree
 from skdp.data._partitioned import Partitioned, PartitionedSentences
 from skdp.data._ragged import MAX_TOKENS, Ragged
@@ -77,15 +77,7 @@ def check_corpus(
         is_listed = True
         corpus = SegmentedCorpus.from_documents(X, None if reset else estimator.n_features_in_)
     else:
-        counts = check_array(
-            with_numbers(X),
-            accept_sparse="csr",
-            ensure_all_finite=False,
-            ensure_non_negative=True,
-            estimator=estimator,
-            input_name="X",
-        )
-        check_finite_array(estimator, counts, LEAVE_OUT)
+        counts = _check_counts(estimator, X, accept_sparse="csr")
         corpus = SegmentedCorpus._from_rows(counts, np.arange(counts.shape[0] + 1))
     if not is_listed:
         _check_not_empty(estimator, corpus)
@@ -166,15 +158,7 @@ def check_panel(
     else:
         is_single = True
         _check_dimensions(estimator, X)
-        values = check_array(
-            with_numbers(X),
-            dtype=np.float64,
-            ensure_all_finite=False if ensure_all_finite is True else ensure_all_finite,
-            estimator=estimator,
-            input_name="X",
-        )
-        if ensure_all_finite is True:
-            check_finite_array(estimator, values, FILL_IN)
+        values = _check_values(estimator, with_numbers(X), ensure_all_finite)
         panel = SequencePanel(values, np.array([0, len(values)]))
     _check_not_empty(estimator, panel)
     check_lengths(type(estimator).__name__, panel)
@@ -261,14 +245,7 @@ def check_sentences(
         with _naming_the_cure(n_words):
             sentences = TokenSequences.from_sequences(X, n_words)
     else:
-        rows = check_array(
-            with_numbers(X),
-            ensure_all_finite=False,
-            ensure_non_negative=True,
-            estimator=estimator,
-            input_name="X",
-        )
-        check_finite_array(estimator, rows, LEAVE_OUT)
+        rows = _check_counts(estimator, X)
         with _naming_the_cure(n_words):
             sentences = _from_rows(rows, n_words)
         if reset and not _is_list_of_lists(X):
@@ -335,19 +312,32 @@ def check_rows(
         )
     _check_no_text(X)
     rows = with_numbers(X)
-    values = check_array(
-        rows,
-        dtype=np.float64,
-        order="C",
-        ensure_all_finite=False if ensure_all_finite is True else ensure_all_finite,
-        ensure_non_negative=ensure_non_negative,
-        estimator=estimator,
-        input_name="X",
+    values = _check_values(
+        estimator, rows, ensure_all_finite, order="C", ensure_non_negative=ensure_non_negative
     )
-    if ensure_all_finite is True:
-        check_finite_array(estimator, values, FILL_IN)
     validate_data(estimator, X=rows, reset=reset, skip_check_array=True)
     return np.asarray(as_readonly(values), dtype=np.float64)
+
+
+def _check_values(
+    estimator: Any, X: Any, ensure_all_finite: bool | str, **options: Any
+) -> NDArray[np.float64]:
+    """Return a table of numbers as an array, with advice on NaN unless it is allowed."""
+    is_strict = ensure_all_finite is True
+    finite = False if is_strict else ensure_all_finite
+    options |= {"ensure_all_finite": finite, "estimator": estimator, "input_name": "X"}
+    values: NDArray[np.float64] = check_array(X, dtype=np.float64, **options)
+    if is_strict:
+        check_finite_array(estimator, values, FILL_IN)
+    return values
+
+
+def _check_counts(estimator: Any, X: Any, **options: Any) -> Any:
+    """Return a table of counts or word ids as an array or a sparse matrix."""
+    options |= {"ensure_all_finite": False, "estimator": estimator, "input_name": "X"}
+    counts = check_array(with_numbers(X), ensure_non_negative=True, **options)
+    check_finite_array(estimator, counts, LEAVE_OUT)
+    return counts
 
 
 def _check_kind(estimator: Any, X: Any) -> None:
@@ -371,9 +361,8 @@ def _check_kind(estimator: Any, X: Any) -> None:
         raise TypeError(f"X must not be a {type(X).__name__}: pass a list of its parts, [{parts}].")
     check_unmasked(X, "X")
     _check_not_sparse(estimator, X)
-    if hasattr(X, "iloc") and hasattr(X, "columns") and not X.columns.is_unique:
-        twice = X.columns[X.columns.duplicated()][0]
-        raise ValueError(f"X must have columns of different names, got {twice!r} twice.")
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        check_unique_columns(X, "X")
 
 
 def _check_not_sparse(estimator: Any, X: Any) -> None:
@@ -461,28 +450,26 @@ def holds_documents(X: Any) -> bool:
     """Return whether X is a list of documents rather than a count matrix."""
     if not _is_list_of_lists(X):
         return False
-    flat = [len(document) > 0 and not _is_nested(document) for document in X]
-    if any(flat) and (not all(flat) or _differ_in_length(X)):
-        d = flat.index(True)
-        raise ValueError(
-            f"document {d}: must be a list of segments, each a sequence of word ids, "
-            f"got {shorten(X[d])}."
-        )
-    return not any(flat)
+    is_flat = [len(document) > 0 and not _is_nested(document) for document in X]
+    return _are_nested(X, is_flat, "document", "a list of segments, each a sequence of word ids")
 
 
 def _holds_sequences(X: Any) -> bool:
     """Return whether X is a list of sequences of observations rather than one sequence."""
     if not _is_list_of_lists(X):
         return False
-    flat = [not hasattr(sequence, "shape") and not _is_nested(sequence) for sequence in X]
-    if any(flat) and (not all(flat) or _differ_in_length(X)):
-        i = flat.index(True)
-        raise ValueError(
-            f"sequence {i}: must be a (T, D) or (T,) array, or a list of lists of numbers, "
-            f"got {shorten(X[i])}."
-        )
-    return not any(flat)
+    is_flat = [not hasattr(sequence, "shape") and not _is_nested(sequence) for sequence in X]
+    return _are_nested(
+        X, is_flat, "sequence", "a (T, D) or (T,) array, or a list of lists of numbers"
+    )
+
+
+def _are_nested(X: Any, is_flat: list[bool], name: str, wanted: str) -> bool:
+    """Return whether X has no flat samples; raise if it has, and is not a table of numbers."""
+    if any(is_flat) and (not all(is_flat) or _differ_in_length(X)):
+        i = is_flat.index(True)
+        raise ValueError(f"{name} {i}: must be {wanted}, got {shorten(X[i])}.")
+    return not any(is_flat)
 
 
 def _check_dimensions(estimator: Any, X: Any) -> None:

@@ -110,6 +110,12 @@ def is_option(value: Any, options: Iterable[str]) -> bool:
     return isinstance(value, str) and value in tuple(options)
 
 
+def check_option(value: Any, name: str, options: Iterable[str]) -> None:
+    """Raise unless a value is one of the options."""
+    if not is_option(value, options):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}.")
+
+
 def check_sizes(
     sizes: Any, name: str, n_samples: int, samples: str, *, at_least: int = 0
 ) -> tuple[Any, Any]:
@@ -240,10 +246,7 @@ def make_lt_panel(
     n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
     step_range = check_sizes(n_steps, "n_steps", n_sequences, "n_sequences", at_least=1)
     n_states = check_count(n_states, "n_states", at_least=1)
-    if not is_option(emission, _LT_EMISSIONS):
-        raise ValueError(
-            f"emission must be one of {', '.join(map(repr, _LT_EMISSIONS))}, got {emission!r}."
-        )
+    check_option(emission, "emission", _LT_EMISSIONS)
     n_features = check_count(n_features, "n_features", at_least=1 + (emission == "categorical"))
     n_dims = check_count(n_dims, "n_dims", at_least=1)
     decay = _check_scale(decay, "decay", at_least=0.0)
@@ -396,10 +399,7 @@ def make_sticky_panel(
     n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
     step_range = check_sizes(n_steps, "n_steps", n_sequences, "n_sequences", at_least=1)
     n_states = check_count(n_states, "n_states", at_least=1)
-    if not is_option(emission, _STICKY_EMISSIONS):
-        raise ValueError(
-            f"emission must be one of {', '.join(map(repr, _STICKY_EMISSIONS))}, got {emission!r}."
-        )
+    check_option(emission, "emission", _STICKY_EMISSIONS)
     n_features = check_count(n_features, "n_features", at_least=1 + (emission == "categorical"))
     stay = check_number(stay, "stay", at_least=0.0)
     if stay >= 1.0:

@@ -23,7 +23,7 @@ from skdp._checks import (
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.data._ragged import offsets
-from skdp.datasets._panels import check_number, check_sizes, is_option
+from skdp.datasets._panels import check_number, check_option, check_sizes
 
 # Corpora drawn from the segmented topic models, with the truth.
 
@@ -140,8 +140,7 @@ def make_segmented_corpus(
     ((3, 200), (3, 5), (12, 5))
     """
     n_documents = check_count(n_documents, "n_documents", at_least=1)
-    if not is_option(model, _MODELS):
-        raise ValueError(f"model must be one of {', '.join(map(repr, _MODELS))}, got {model!r}.")
+    check_option(model, "model", _MODELS)
     mean_length = check_number(segment_length, "segment_length", above=0.0)
     a = check_discount(discount)
     b = check_concentration(concentration)
@@ -205,11 +204,8 @@ def _check_mixing_prior(mixing_prior: Any) -> tuple[float, float]:
             "mixing_prior must be two positive numbers (lambda_S, lambda_T), got "
             f"{shorten(mixing_prior)}."
         )
-    lambda_s, lambda_t = values.tolist()
-    return (
-        check_number(lambda_s, "mixing_prior", above=0.0),
-        check_number(lambda_t, "mixing_prior", above=0.0),
-    )
+    first, second = (check_number(value, "mixing_prior", above=0.0) for value in values.tolist())
+    return first, second
 
 
 def _check_components(components: ArrayLike) -> NDArray[np.float64]:

@@ -352,9 +352,8 @@ def segment_entropy(
     """
     nu = check_distributions(segment_topic, "segment_topic")
     ptr = check_doc_ptr(doc_ptr, len(nu))
-    n_documents = len(ptr) - 1
-    document = np.repeat(np.arange(n_documents), np.diff(ptr))
-    return _mean_by_document(entr(nu).sum(axis=1), document, n_documents)
+    document = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    return _mean_by_document(entr(nu).sum(axis=1), document, len(ptr) - 1)
 
 
 def segment_deviation(

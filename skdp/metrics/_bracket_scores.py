@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Sequence
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import NamedTuple
 
 from skdp._checks import shorten
@@ -159,7 +159,7 @@ def bracket_scores(
         if first.words != second.words:
             keep_predicted = [tag not in deleted for tag in second.tags]
             if None not in pair and (
-                _select(first.words, keep) != _select(second.words, keep_predicted)
+                [*compress(first.words, keep)] != [*compress(second.words, keep_predicted)]
             ):
                 raise ValueError(f"Sentence {i}: the words of the two trees differ.")
         brackets = [
@@ -261,10 +261,6 @@ def _match(true: Brackets, predicted: Brackets, agree: frozenset[tuple[str, str]
                     n_matched += 1
                     break
     return n_matched
-
-
-def _select(words: list[str], keep: list[bool]) -> list[str]:
-    return [word for word, kept in zip(words, keep, strict=True) if kept]
 
 
 def _share(part: int, whole: int) -> float:

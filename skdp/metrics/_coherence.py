@@ -252,33 +252,23 @@ def _count(
 ) -> tuple[int, NDArray[np.int64], NDArray[np.int64]]:
     """Return the number of windows, of those with each word, and with each pair, of a topic."""
     n_topics, n_words = words.shape
-    part_ptr = corpus.segment_ptr
-    if isinstance(window, str) and window == "document":
+    part_ptr, size = corpus.segment_ptr, len(corpus.tokens)
+    if isinstance(window, int):
+        size = min(window, size)
+    elif window == "document":
         part_ptr = part_ptr[corpus.doc_ptr]
-    if isinstance(window, str):
-        if window not in ("segment", "document"):
-            raise ValueError(
-                f"window must be an integer >= 1, 'segment', 'document' or None, got {window!r}."
-            )
-        size = len(corpus.tokens)
-    else:
-        size = min(window, len(corpus.tokens))
+    elif window != "segment":
+        raise ValueError(
+            f"window must be an integer >= 1, 'segment', 'document' or None, got {window!r}."
+        )
     check_memory(40.0 * corpus.n_features, f"X of {corpus.n_features} words: counts")
     places = np.argsort(words, axis=None, kind="stable")
     place_ptr = np.searchsorted(words.ravel()[places], np.arange(corpus.n_features + 1))
     n_w = np.zeros(corpus.n_features, dtype=np.int64)
     n_krq = np.zeros((n_topics, n_words, n_words), dtype=np.int64)
+    scratch = np.zeros((2, corpus.n_features), dtype=np.int64)
     n_windows = count_windows(
-        corpus.tokens,
-        part_ptr,
-        size,
-        words,
-        places,
-        place_ptr,
-        np.zeros_like(n_w),
-        np.zeros_like(n_w),
-        n_w,
-        n_krq,
+        corpus.tokens, part_ptr, size, words, places, place_ptr, *scratch, n_w, n_krq
     )
     return n_windows, n_w[words], n_krq
 

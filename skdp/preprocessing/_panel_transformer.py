@@ -16,16 +16,33 @@ from skdp._sklearn_compat import EstimatorMixin, HasMethods, validate_parameters
 from skdp.data import SequencePanel, check_panel
 
 
+class SequenceTransformer(EstimatorMixin, TransformerMixin, BaseEstimator):
+    """Base of transformers whose output is always of the kind of X."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Do nothing: the output is always of the kind of X.
+
+        So you can set a whole Pipeline to return data frames: its later steps will do so.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None, default=None
+
+        Returns
+        -------
+        self
+        """
+        return self
+
+
 def _can_invert(estimator: PanelTransformer) -> bool:
     return hasattr(getattr(estimator, "transformer_", estimator.transformer), "inverse_transform")
 
 
-class PanelTransformer(
-    EstimatorMixin,
-    TransformerMixin,
-    BaseEstimator,
-    auto_wrap_output_keys=None,  # type: ignore[call-arg]  # of the mixin's __init_subclass__
-):
+class PanelTransformer(SequenceTransformer):
     """Apply a transformer of columns to every step of sequences.
 
     The transformer, such as scikit-learn's ``StandardScaler`` or ``PCA``, is fitted to the steps of
@@ -174,21 +191,6 @@ class PanelTransformer(
         """
         check_is_fitted(self)
         return self.transformer_.get_feature_names_out(input_features)
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Do nothing: the output is always of the kind of X.
-
-        So you can set a whole Pipeline to return data frames: its later steps will do so.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None, default=None
-
-        Returns
-        -------
-        self
-        """
-        return self
 
     def _get_names_in(self) -> Any:
         names = [f"x{d}" for d in range(self.n_features_in_)]

@@ -8,15 +8,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, clone
 from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_memory, check_scale, is_list_like, shorten
 from skdp._numeric._random import make_seed_sequence
-from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.data import SequencePanel, check_panel
 from skdp.data._sequence_panel import split
+from skdp.preprocessing._panel_transformer import SequenceTransformer
 from skdp.preprocessing._windows import (
     Convolutions,
     Features,
@@ -48,13 +49,7 @@ _ADVICE = (
 )
 
 
-class WindowFeatures(
-    EstimatorMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-    auto_wrap_output_keys=None,  # type: ignore[call-arg]  # of the mixin's __init_subclass__
-):
+class WindowFeatures(ClassNamePrefixFeaturesOutMixin, SequenceTransformer):
     """Turn sequences into features of overlapping windows.
 
     A recording of waves, such as an ECG or an accelerometer, has states that its single values do
@@ -274,21 +269,6 @@ class WindowFeatures(
             )
         rows = np.concatenate([np.asarray(part) for part in parts])
         return split(layout.spread(rows), panel.ptr, is_single)
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Do nothing: the output is always of the kind of X.
-
-        So you can set a whole Pipeline to return data frames: its later steps will do so.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None, default=None
-
-        Returns
-        -------
-        self
-        """
-        return self
 
     @property
     def _n_features_out(self) -> int:

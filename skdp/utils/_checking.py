@@ -18,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.utils import get_tags
 
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
+from skdp.data._frames import as_objects
 from skdp.emissions import BernoulliEmission
 from skdp.grammar import ParseTree
 from skdp.inference._trace import Trace
@@ -55,11 +56,13 @@ def make_panel(n_sequences: int = 12, seed: int = 0, n_given: int = 0) -> Sequen
     )
 
 
-def make_sentences(n_sentences: int = 12, seed: int = 0) -> TokenSequences:
+def make_sentences(
+    n_sentences: int = 12, seed: int = 0, n_words: int | None = N_WORDS
+) -> TokenSequences:
     """Return sentences of one word to four, of two kinds."""
     rng = np.random.default_rng(seed)
     return TokenSequences.from_sequences(
-        [(i % 2) * 3 + rng.integers(0, 3, 1 + i % 4) for i in range(n_sentences)], N_WORDS
+        [(i % 2) * 3 + rng.integers(0, 3, 1 + i % 4) for i in range(n_sentences)], n_words
     )
 
 
@@ -243,13 +246,26 @@ def _fail(
     raise AssertionError(f"The fit did not end with {error.__name__}.")
 
 
+def search(estimator: Any, *data: Any, **params: Any) -> None:
+    """Assert that scores of folds are finite, and that a search does not depend on n_jobs."""
+    scores = cross_val_score(seeded(estimator), *data, cv=KFold(3), **params)
+    assert np.all(np.isfinite(scores))
+    grid = {"max_iter": [estimator.max_iter // 2, estimator.max_iter]}
+    one, two = (
+        GridSearchCV(seeded(estimator), grid, cv=KFold(2), n_jobs=n_jobs, **params).fit(*data)
+        for n_jobs in (1, 2)
+    )
+    assert np.all(np.isfinite(one.cv_results_["mean_test_score"]))
+    assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+    same_fit(one.best_estimator_, two.best_estimator_)
+
+
 # Checks of estimators that model sequences of words, and score them.
 
 
 def check_text_forms(estimator: Any) -> None:
     """Check that a container, lists and the rows of an array mean the same."""
-    sentences = make_sentences()
-    sentences = TokenSequences(sentences.tokens, sentences.ptr, sentences.tokens.max() + 1)
+    sentences = make_sentences(n_words=None)
     expected = seeded(estimator).fit(sentences)
     for lists in (list(sentences), [x.tolist() for x in sentences]):
         same_fit(expected, seeded(estimator).fit(lists))
@@ -333,13 +349,6 @@ def _samples() -> tuple[list[list[str]], list[ParseTree]]:
     return [list(tree.leaves) for tree in trees], trees
 
 
-def _objects(items: list[Any]) -> np.ndarray:
-    """Return an array of objects, which may be sequences of equal lengths."""
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array
-
-
 def check_input_forms(estimator: Any) -> None:
     """Check that lists, tuples and arrays mean the same, and that none of them is changed."""
     X, y = _samples()
@@ -349,8 +358,8 @@ def check_input_forms(estimator: Any) -> None:
     assert (X, y) == before
     forms: tuple[tuple[Any, Any], ...] = (
         ([tuple(words) for words in X], tuple(y)),
-        (tuple(np.array(words) for words in X), _objects(y)),
-        (_objects(X), y),
+        (tuple(np.array(words) for words in X), as_objects(y)),
+        (as_objects(X), y),
     )
     for sentences, targets in forms:
         fitted = seeded(estimator).fit(sentences, targets)
@@ -394,20 +403,9 @@ def check_score(estimator: Any) -> None:
 
 def check_cross_validation(estimator: Any) -> None:
     """Check that folds index sentences and trees, and that a search does not depend on n_jobs."""
-    X, y = _samples()
-    grid = {"max_iter": [estimator.max_iter // 2, estimator.max_iter]}
-    strict: Any = {"error_score": "raise"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a fold may have no parse for a sentence
-        scores = cross_val_score(seeded(estimator), X, y, cv=KFold(3), **strict)
-        one, two = (
-            GridSearchCV(seeded(estimator), grid, cv=KFold(2), n_jobs=n_jobs, **strict).fit(X, y)
-            for n_jobs in (1, 2)
-        )
-    assert np.all(np.isfinite(scores))
-    assert np.all(np.isfinite(one.cv_results_["mean_test_score"]))
-    assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
-    same_fit(one.best_estimator_, two.best_estimator_)
+        search(estimator, *_samples(), error_score="raise")
 
 
 def check_interruption(estimator: Any) -> None:

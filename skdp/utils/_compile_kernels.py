@@ -146,17 +146,14 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
             yield (matrix,)
     elif isinstance(estimator, SequenceEstimator):
         yield from _panels_for(estimator)
-    elif isinstance(estimator, RowMixture):
-        is_categorical = isinstance(estimator._part("emission"), CategoricalEmission)
-        n_rows = 40 if isinstance(estimator.init, str) else len(estimator.init)
-        yield (_zeros_and_ones(n_rows, 1 if is_categorical else 2),)
-    elif isinstance(estimator, HDPMixture):
+    elif isinstance(estimator, RowMixture | HDPMixture):
         is_categorical = isinstance(estimator._part("emission"), CategoricalEmission)
         sizes = [25, 15]
         if not isinstance(estimator.init, str):
             parts = estimator.init if np.ndim(estimator.init[0]) else [estimator.init]
             sizes = [len(part) for part in parts]
-        yield ([_zeros_and_ones(n_rows, 1 if is_categorical else 2) for n_rows in sizes],)
+        samples = [_zeros_and_ones(n_rows, 1 if is_categorical else 2) for n_rows in sizes]
+        yield (samples if isinstance(estimator, HDPMixture) else np.concatenate(samples),)
     elif isinstance(estimator, IBPLatentFeatures):
         values = _zeros_and_ones(40, 2)
         yield (values,)

@@ -35,7 +35,6 @@ from typing import Any
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone, is_clusterer
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
 from skdp.utils._checking import (
@@ -57,6 +56,7 @@ from skdp.utils._checking import (
     make_sentences,
     of_short_fits,
     same_fit,
+    search,
     seeded,
     takes_sentences,
     takes_sequences,
@@ -119,15 +119,12 @@ def _check_forms_of_sequences(estimator: Any) -> None:
 
 
 def _check_forms_of_sentences(estimator: Any) -> None:
-    sentences = make_sentences()
-    sentences = TokenSequences(sentences.tokens, sentences.ptr, sentences.tokens.max() + 1)
+    sentences = make_sentences(n_words=None)
     from_container = seeded(estimator).fit(sentences)
     for lists in (list(sentences), [x.tolist() for x in sentences]):
         same_fit(from_container, seeded(estimator).fit(lists))
     rows = sentences.tokens[: len(sentences.tokens) // 3 * 3].reshape(-1, 3)
-    expected = seeded(estimator).fit(
-        TokenSequences.from_sequences(list(rows), n_features=rows.max() + 1)
-    )
+    expected = seeded(estimator).fit(TokenSequences.from_sequences(list(rows)))
     listed = rows.tolist()  # sentences that happen to have the same length
     for matrix in (rows, rows.astype(float), listed):
         alone = seeded(estimator).fit(matrix)
@@ -198,16 +195,7 @@ def _count_scored() -> int:
 
 def check_cross_validation(estimator: Any) -> None:
     """Check that folds index documents, and that a search does not depend on n_jobs."""
-    corpus = make_samples(estimator)
-    scores = cross_val_score(seeded(estimator), corpus, cv=KFold(3))
-    assert np.all(np.isfinite(scores))
-    grid = {"max_iter": [estimator.max_iter // 2, estimator.max_iter]}
-    one, two = (
-        GridSearchCV(seeded(estimator), grid, cv=KFold(2), n_jobs=n_jobs).fit(corpus)
-        for n_jobs in (1, 2)
-    )
-    assert_array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
-    same_fit(one.best_estimator_, two.best_estimator_)
+    search(estimator, make_samples(estimator))
 
 
 def check_read_only_input(estimator: Any) -> None:
@@ -412,9 +400,9 @@ def check_seeds(estimator: Any) -> None:
     """Check that seeds may be ints, RandomStates and Generators; equal ones give equal fits."""
     corpus = make_samples(estimator)
     for make in (int, np.random.RandomState, np.random.default_rng):
-        first = clone(estimator).set_params(random_state=make(3)).fit(corpus)
-        second = clone(estimator).set_params(random_state=make(3)).fit(corpus)
-        other = clone(estimator).set_params(random_state=make(4)).fit(corpus)
+        first, second, other = (
+            clone(estimator).set_params(random_state=make(seed)).fit(corpus) for seed in (3, 3, 4)
+        )
         same_fit(first, second)
         if climbs(estimator):
             assert first.lower_bound_ != other.lower_bound_
@@ -454,38 +442,28 @@ def check_iter_sweeps_is_what_fit_runs(estimator: Any) -> None:
     assert_allclose(trace["log_joint"][0], np.array(joints)[trace.sweeps - 1], rtol=1e-12)
 
 
+FIT_CHECKS: tuple[Check, ...] = (
+    check_cross_validation,
+    check_read_only_input,
+    check_resume_after_interruption,
+    check_error_in_a_step,
+    check_warm_start_continues,
+    check_pickle_holds_no_tokens,
+    check_seeds,
+    check_chains_do_not_depend_on_jobs,
+    check_iter_sweeps_is_what_fit_runs,
+)
+
 RAGGED_CHECKS: tuple[Check, ...] = (
     check_input_forms,
     check_transform_of_a_sample_is_its_own,
     check_fit_transform,
     check_scores_agree,
-    check_cross_validation,
-    check_read_only_input,
-    check_resume_after_interruption,
-    check_error_in_a_step,
-    check_warm_start_continues,
-    check_pickle_holds_no_tokens,
     check_small_samples,
-    check_seeds,
-    check_chains_do_not_depend_on_jobs,
-    check_iter_sweeps_is_what_fit_runs,
+    *FIT_CHECKS,
 )
 
-
-TEXT_CHECKS: tuple[Check, ...] = (
-    check_text_forms,
-    check_text_scores,
-    check_text_without_words,
-    check_cross_validation,
-    check_read_only_input,
-    check_resume_after_interruption,
-    check_error_in_a_step,
-    check_warm_start_continues,
-    check_pickle_holds_no_tokens,
-    check_seeds,
-    check_chains_do_not_depend_on_jobs,
-    check_iter_sweeps_is_what_fit_runs,
-)
+TEXT_CHECKS = (check_text_forms, check_text_scores, check_text_without_words, *FIT_CHECKS)
 
 
 def _checks_for(estimator: Any) -> tuple[Check, ...]:
