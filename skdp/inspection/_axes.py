@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import dendrogram, is_valid_linkage
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_floats, check_count, shorten
+from skdp._checks import as_array, as_floats, check_count, shorten
+from skdp._numeric import Floats, Places
 
 PALETTE = (
     "#0072B2 #E69F00 #009E73 #CC79A7 #56B4E9 #D55E00 #F0E442 #3C2D00 #2D0096 #9678FF "
@@ -85,31 +86,70 @@ def check_cmap(cmap: Any) -> Any:
     return colormaps[cmap]
 
 
-def check_matplotlib(caller: str) -> None:
-    """Raise an ImportError with installation advice if matplotlib is not installed."""
-    try:
-        import matplotlib  # noqa: F401 - checks the installation
-    except ImportError as error:
-        raise ImportError(
-            f"{caller} needs matplotlib: install it with `pip install skdp[plot]`."
-        ) from error
+def check_axes(ax: Any) -> Any:
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise TypeError(f"ax must be a matplotlib Axes or None, got {type(ax).__name__}.")
+    return ax
 
 
-def open_axes(ax: Any, size: tuple[float, float], labels: list[str]) -> Any:
-    """Return `ax`, or the axes of a new figure with room for `size` inches and for a legend."""
-    if ax is not None:
-        from matplotlib.axes import Axes
+class Display:
+    """Base class of the displays: where they are drawn, and what they can draw."""
 
-        if not isinstance(ax, Axes):
-            raise TypeError(f"ax must be a matplotlib Axes or None, got {type(ax).__name__}.")
+    ax_: Any
+    figure_: Any
+    legend_: Any
+
+    @classmethod
+    def _check_matplotlib(cls, method: str = "from_estimator") -> None:
+        """Raise an ImportError with installation advice if matplotlib is not installed."""
+        try:
+            import matplotlib  # noqa: F401 - checks the installation
+        except ImportError as error:
+            raise ImportError(
+                f"{cls.__name__}.{method} needs matplotlib: install it with "
+                "`pip install skdp[plot]`."
+            ) from error
+
+    @classmethod
+    def _check_model(cls, estimator: Any, what: str, *required: str) -> None:
+        """Check, before all work, that a fitted estimator can be drawn: see `check_model`."""
+        cls._check_matplotlib()
+        check_model(estimator, what, *required)
+
+    def _open(self, ax: Any, size: tuple[float, float], labels: Sequence[str] = ()) -> Any:
+        """Set `ax`, or the axes of a new figure with room for `size` inches and for a legend."""
+        self._check_matplotlib("plot")
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            width, height = size
+            if labels:
+                width += 0.5 + 0.085 * max(map(len, write_names(labels)))
+                height = max(height, 0.6 + _LINE_INCHES * len(labels))
+            ax = plt.subplots(figsize=(width, height), layout="constrained")[1]
+        self.ax_ = check_axes(ax)
+        self.figure_ = ax.figure
         return ax
-    import matplotlib.pyplot as plt
 
-    width, height = size
-    if labels:
-        width += 0.5 + 0.085 * max(map(len, write_names(labels)))
-        height = max(height, 0.6 + _LINE_INCHES * len(labels))
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    def _add_colorbar(self, image: Any, label: str) -> None:
+        self.colorbar_ = self.figure_.colorbar(image, cax=self.ax_.inset_axes(_BAR))
+        self.colorbar_.set_label(label)
+
+    def _add_legend(self, handles: list[Any], labels: list[str]) -> None:
+        """Set a legend to the right of the axes, in as many columns as its height requires."""
+        height = self.ax_.get_window_extent().height / self.figure_.dpi
+        self.legend_ = label_handles(
+            self.ax_,
+            handles,
+            labels,
+            loc="upper left",
+            bbox_to_anchor=(1.01, 1.0),
+            borderaxespad=0.0,
+            handlelength=1.2,
+            ncols=math.ceil(_LINE_INCHES * len(labels) / max(height, _LINE_INCHES)),
+        )
 
 
 def make_panels(ax: Any, n_rows: int, n_columns: int, cells: list[int]) -> NDArray[np.object_]:
@@ -130,22 +170,26 @@ def make_panels(ax: Any, n_rows: int, n_columns: int, cells: list[int]) -> NDArr
     return panels
 
 
-def add_legend(ax: Any, handles: list[Any], labels: list[str]) -> Any:
-    """Return a legend to the right of `ax`, in as many columns as its height requires."""
-    height = ax.get_window_extent().height / ax.figure.dpi
-    legend = ax.legend(
-        handles,
-        ["label"] * len(labels),  # placeholders: labels that begin with "_" would be omitted
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1.0),
-        borderaxespad=0.0,
-        frameon=False,
-        handlelength=1.2,
-        ncols=math.ceil(_LINE_INCHES * len(labels) / max(height, _LINE_INCHES)),
-    )
+def label_handles(ax: Any, handles: list[Any], labels: list[str], **style: Any) -> Any:
+    """Return a legend without a frame whose labels are drawn literally."""
+    # Placeholders, since labels that begin with "_" would be omitted.
+    legend = ax.legend(handles, ["label"] * len(labels), frameon=False, **style)
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set(text=write_name(label), **LITERAL)
     return legend
+
+
+def write_title(ax: Any, title: str, **style: Any) -> None:
+    ax.set_title(title, loc="left", fontsize="small", pad=3.0, **style)
+
+
+def draw_boundaries(
+    ax: Any, places: NDArray[Any], widths: tuple[float, float], lowest: float = 0.0, gid: Any = None
+) -> None:
+    """Draw lines between parts: a light rim shows the dark line on dark areas."""
+    for color, width in zip(("white", "#333333"), widths, strict=True):
+        style = {"color": color, "linewidth": width, "gid": gid}
+        ax.vlines(places, lowest, 1.0, transform=ax.get_xaxis_transform(), **style)
 
 
 def with_count(name: str, n_rows: int) -> str:
@@ -158,7 +202,7 @@ def with_count(name: str, n_rows: int) -> str:
 
 MAX_VALUES = 12
 """Number of rows or columns beyond which numbers in the cells are illegible."""
-BAR = (1.03, 0.1, 0.04, 0.8)
+_BAR = (1.03, 0.1, 0.04, 0.8)
 """Position of the color bar: left, bottom, width and height in shares of the matrix."""
 _CELL, _VALUE_CELL = 0.25, 0.42
 """Side of a cell, in inches, without and with a number."""
@@ -207,17 +251,19 @@ def _label_axis(axis: Any, names: list[str], rotation: int) -> None:
         label.set_rotation(rotation)
 
 
-def write_values(
-    ax: Any, image: Any, values: NDArray[np.float64], least: float = 0.0
-) -> NDArray[np.object_]:
+def text_color(background: Sequence[float]) -> str:
+    """Return the color of a text on a color: white on a dark one."""
+    red, green, blue, _ = background
+    return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else "black"
+
+
+def write_values(ax: Any, image: Any, values: Floats, least: float = 0.0) -> NDArray[np.object_]:
     """Return the texts of numbers in cells of an image, white on dark ones, empty below `least`."""
     texts = np.empty(values.shape, dtype=object)
     for (i, j), value in np.ndenumerate(values):
-        red, green, blue, _ = image.cmap(image.norm(value))
-        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
         texts[i, j] = ax.text(
             *(j, i, f"{value:.2f}" if value >= least else ""),
-            color="white" if dark else "black",
+            color=text_color(image.cmap(image.norm(value))),
             ha="center",
             va="center",
             fontsize="small",
@@ -225,7 +271,7 @@ def write_values(
     return texts
 
 
-# Checks of the estimators that displays are given.
+# Checks of what displays are given.
 
 
 def check_model(estimator: Any, what: str, *required: str, name: str = "estimator") -> None:
@@ -239,6 +285,58 @@ def check_model(estimator: Any, what: str, *required: str, name: str = "estimato
             )
 
 
+def check_choice(value: Any, name: str, *choices: str) -> None:
+    """Raise a ValueError unless an argument is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        *others, last = map(repr, choices)
+        raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {value!r}.")
+
+
+def check_index(index: Any, name: str, n: int, what: str) -> int:
+    """Return the position of one of the n parts of X."""
+    index = check_count(index, name)
+    if index >= n:
+        raise ValueError(f"{name} must be below the number of {what} in X, {n}, got {index}.")
+    return index
+
+
+def check_inner(boundaries: Any, name: str, n: int, what: str) -> Places:
+    """Return the offsets of parts between boundaries in `n` steps or segments."""
+    inner = as_array(boundaries, name)
+    if inner.size == 0:
+        inner = inner.astype(np.int64)
+    ptr = np.array([0, 0])  # invalid: not ascending
+    if inner.ndim == 1 and inner.dtype.kind in "iu":
+        ptr = np.concatenate([[0], inner, [n]])
+    if np.any(ptr[1:] <= ptr[:-1]):
+        raise ValueError(
+            f"{name} must hold increasing integers between 0 and {n}, the number of {what}, both "
+            f"excluded; got {shorten(boundaries)}."
+        )
+    return ptr.astype(np.int64)
+
+
+def check_numbers(values: Any, name: str, n_dimensions: int, what: str = "numbers") -> Floats:
+    """Return an array that holds at least one number."""
+    array = as_array(values, name)
+    if array.ndim != n_dimensions or array.size == 0 or array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} must be a {n_dimensions}-D array of {what}, got shape {array.shape} and type "
+            f"{array.dtype}."
+        )
+    return array.astype(np.float64)
+
+
+def check_fractions(
+    values: Any, name: str, n_dimensions: int, error: float = 0.0, what: str = "numbers"
+) -> Floats:
+    """Return an array of numbers in [0, 1]; the largest may have an error of rounding."""
+    array = check_numbers(values, name, n_dimensions, what)
+    if not np.all((array >= 0.0) & (array <= 1.0 + error)):
+        raise ValueError(f"{name} must hold {what} in [0, 1].")
+    return array
+
+
 # Trees of merged components.
 
 
@@ -249,7 +347,7 @@ _LARGEST = 40
 """Number of leaves that are drawn by default, at most."""
 
 
-class TreeDisplay:
+class TreeDisplay(Display):
     """Base class of the trees, with their constructor and `plot`."""
 
     _xlabel: ClassVar[str]
@@ -278,15 +376,13 @@ class TreeDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{type(self).__name__}.plot")
-        from matplotlib.collections import LineCollection
-
         names = write_names(self.names)
         tree = dendrogram(self.linkage, no_plot=True, color_threshold=0.0)
         self.leaves_ = list(map(int, tree["leaves"]))
         size = _WIDTH + 0.08 * max(map(len, names)), _MARGIN + _LEAF * len(names)
-        self.ax_ = ax = open_axes(ax, size, [])
-        self.figure_ = ax.figure
+        ax = self._open(ax, size)
+        from matplotlib.collections import LineCollection
+
         lines = np.stack([tree["dcoord"], tree["icoord"]], axis=-1)
         self.lines_ = ax.add_collection(
             LineCollection(list(lines), colors=PALETTE[0], linewidths=1.2)

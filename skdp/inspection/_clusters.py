@@ -13,18 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, as_floats, check_integers, is_number, shorten
 from skdp._merge_tree import check_at_most
+from skdp._numeric import Floats, Places
 from skdp.inspection._axes import (
-    BAR,
     GREY,
     PALETTE,
+    Display,
     TreeDisplay,
-    add_legend,
     check_cmap,
-    check_matplotlib,
-    check_model,
     check_names,
     count_leaves,
-    open_axes,
     with_count,
     write_name,
 )
@@ -38,7 +35,7 @@ _ROW = 18.0
 """Area of a dot, in square points."""
 
 
-class ClusterDisplay:
+class ClusterDisplay(Display):
     """Rows of two columns, colored by their cluster, with lines of equal predictive density.
 
     Create it with `from_estimator`, or with the constructor and `plot`. A line encloses the region
@@ -95,12 +92,7 @@ class ClusterDisplay:
         self.points = as_floats(points, "points", 2)
         if self.points.shape[1] != 2 or len(self.points) == 0:
             raise ValueError(f"points must have two columns, got shape {self.points.shape}.")
-        self.labels = check_integers(labels, "labels")
-        if self.labels.shape != (len(self.points),):
-            raise ValueError(
-                f"labels must have shape ({len(self.points)},), a label per row, got shape "
-                f"{self.labels.shape}."
-            )
+        self.labels = _check_labels(labels, len(self.points))
         self.grid = None if grid is None else _check_grid(grid)
         if column_names is None:
             column_names = ["column 0", "column 1"]
@@ -149,8 +141,7 @@ class ClusterDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_model(estimator, "a mixture of rows", "predict", "score_samples")
+        cls._check_model(estimator, "a mixture of rows", "predict", "score_samples")
         if hasattr(estimator, "group_weights_"):
             raise TypeError(
                 f"estimator must be a mixture of rows, got {type(estimator).__name__}, whose "
@@ -204,10 +195,8 @@ class ClusterDisplay:
         masses = list(masses)
         if not masses or not all(is_number(mass) and 0.0 < mass < 1.0 for mass in masses):
             raise ValueError(f"masses must be numbers between 0 and 1, got {shorten(masses)}.")
-        check_matplotlib(f"{type(self).__name__}.plot")
         groups, names = self._group()
-        self.ax_ = ax = open_axes(ax, _SIZE, names)
-        self.figure_ = ax.figure
+        ax = self._open(ax, _SIZE, names)
         self.contours_ = None
         if self.grid is not None:
             x, y, density = self.grid
@@ -228,7 +217,7 @@ class ClusterDisplay:
         ]
         ax.set_xlabel(write_name(self.column_names[0]), parse_math=False)
         ax.set_ylabel(write_name(self.column_names[1]), parse_math=False)
-        self.legend_ = add_legend(ax, self.points_, names)
+        self._add_legend(self.points_, names)
         return self
 
     def _group(self) -> tuple[list[tuple[NDArray[np.bool_], str]], list[str]]:
@@ -243,6 +232,15 @@ class ClusterDisplay:
             groups.append((rows, GREY))
             names.append(with_count(f"{len(found) - len(PALETTE)} others", int(rows.sum())))
         return groups, names
+
+
+def _check_labels(labels: ArrayLike, n_rows: int) -> Places:
+    array = check_integers(labels, "labels")
+    if array.shape != (n_rows,):
+        raise ValueError(
+            f"labels must have shape ({n_rows},), a label per row, got shape {array.shape}."
+        )
+    return array
 
 
 def _check_grid(grid: Any) -> tuple[NDArray[np.float64], ...]:
@@ -286,7 +284,7 @@ MOST_ROWS = 5000
 _MATRIX_SIZE = (5.4, 4.6)
 
 
-class CoAssignmentDisplay:
+class CoAssignmentDisplay(Display):
     """Matrix of how often pairs of rows are in the same cluster, with ordered rows.
 
     Create it with `from_estimator`, or with the constructor and `plot`. Dark blocks on the diagonal
@@ -341,22 +339,10 @@ class CoAssignmentDisplay:
                 f"shape {array.shape}."
             )
         n_rows = array.shape[1]
-        if n_rows > MOST_ROWS:
-            raise ValueError(
-                f"co-assignments of {n_rows} rows are a matrix too large to draw: choose up to "
-                f"{MOST_ROWS} of them, such as rows=range(0, {n_rows}, {-(-n_rows // MOST_ROWS)}) "
-                "in from_estimator."
-            )
+        _check_size(n_rows, " in from_estimator")
         array = check_integers(array, "partitions")
         self.probabilities = _co_assign(array)
-        self.labels = None
-        if labels is not None:
-            self.labels = check_integers(labels, "labels")
-            if self.labels.shape != (n_rows,):
-                raise ValueError(
-                    f"labels must have shape ({n_rows},), a label per row, got shape "
-                    f"{self.labels.shape}."
-                )
+        self.labels = None if labels is None else _check_labels(labels, n_rows)
         self.order = _order(self.probabilities, self.labels)
 
     @classmethod
@@ -392,7 +378,7 @@ class CoAssignmentDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
+        cls._check_matplotlib()
         check_is_fitted(estimator)
         if not all(hasattr(estimator, name) for name in ("n_components_distribution_", "labels_")):
             raise TypeError(
@@ -404,11 +390,8 @@ class CoAssignmentDisplay:
             labels = np.concatenate(labels)
         n_rows = len(labels)
         places = estimator._places_of_rows()
-        if rows is None and n_rows > MOST_ROWS:
-            raise ValueError(
-                f"co-assignments of {n_rows} rows are a matrix too large to draw: choose up to "
-                f"{MOST_ROWS} of them, such as rows=range(0, {n_rows}, {-(-n_rows // MOST_ROWS)})."
-            )
+        if rows is None:
+            _check_size(n_rows)
         chosen = check_integers(np.flatnonzero(places >= 0) if rows is None else rows, "rows")
         if chosen.ndim != 1 or len(chosen) == 0 or chosen.max() >= n_rows:
             raise ValueError(f"rows must be a list of rows, from 0 to {n_rows - 1}.")
@@ -442,12 +425,11 @@ class CoAssignmentDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{type(self).__name__}.plot")
+        self._check_matplotlib("plot")
         from matplotlib.patches import Rectangle
 
         cmap = check_cmap("Blues" if cmap is None else cmap)
-        self.ax_ = ax = open_axes(ax, _MATRIX_SIZE, [])
-        self.figure_ = ax.figure
+        ax = self._open(ax, _MATRIX_SIZE)
         self.image_ = ax.imshow(
             self.probabilities[np.ix_(self.order, self.order)], cmap=cmap, vmin=0.0, vmax=1.0
         )
@@ -461,13 +443,21 @@ class CoAssignmentDisplay:
                 box = Rectangle((begin - 0.5, begin - 0.5), n, n, fill=False, edgecolor="#D55E00")
                 self.outlines_.append(ax.add_patch(box))
                 begin = end
-        self.colorbar_ = ax.figure.colorbar(self.image_, cax=ax.inset_axes(BAR))
-        self.colorbar_.set_label("probability of being together")
+        self._add_colorbar(self.image_, "probability of being together")
         ax.set(xlabel="rows, ordered", ylabel="rows, ordered", xticks=[], yticks=[])
         return self
 
 
-def _co_assign(partitions: NDArray[np.int64]) -> NDArray[np.float64]:
+def _check_size(n_rows: int, where: str = "") -> None:
+    if n_rows > MOST_ROWS:
+        raise ValueError(
+            f"co-assignments of {n_rows} rows are a matrix too large to draw: choose up to "
+            f"{MOST_ROWS} of them, such as rows=range(0, {n_rows}, {-(-n_rows // MOST_ROWS)})"
+            f"{where}."
+        )
+
+
+def _co_assign(partitions: Places) -> Floats:
     """Return the shares of partitions in which two rows have the same cluster, for all pairs."""
     n_rows = partitions.shape[1]
     counts = np.zeros((n_rows, n_rows), dtype=np.float32)
@@ -476,9 +466,7 @@ def _co_assign(partitions: NDArray[np.int64]) -> NDArray[np.float64]:
     return counts.astype(np.float64) / len(partitions)
 
 
-def _order(
-    probabilities: NDArray[np.float64], labels: NDArray[np.int64] | None
-) -> NDArray[np.int64]:
+def _order(probabilities: Floats, labels: Places | None) -> Places:
     """Return rows by clusters, and within these by average linkage."""
     order = np.arange(len(probabilities))
     if len(order) > 2:
@@ -575,8 +563,7 @@ class ClusterTreeDisplay(TreeDisplay):
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_model(estimator, "a mixture with clusters", "cluster_tree", "n_components_")
+        cls._check_model(estimator, "a mixture with clusters", "cluster_tree", "n_components_")
         n_own = estimator.n_components_
         n_clusters = count_leaves(n_clusters, n_own, "n_clusters", "clusters")
         tree = estimator.cluster_tree()

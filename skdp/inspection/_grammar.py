@@ -9,17 +9,18 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_array, check_count, is_number, shorten
+from skdp._checks import check_count, is_number, shorten
+from skdp._numeric import Floats
 from skdp.data import check_sentences
 from skdp.data._parse_tree import ParseTree, TreeLayout, lay_out, text_width
 from skdp.inspection._axes import (
     GREY,
     LITERAL,
     PALETTE,
-    check_matplotlib,
-    check_model,
+    Display,
+    check_axes,
+    check_fractions,
     check_names,
-    open_axes,
     write_name,
 )
 from skdp.inspection._states import check_shares
@@ -35,6 +36,34 @@ _START = "start"
 _HEADINGS = ("symbol", "share", "probability", "becomes")
 _ASPECT = (4.0, 3.0)
 """Approximate aspect ratio of a new figure, by the number of columns."""
+_INCH = 72.0 / _FONT_SIZE
+"""An inch in font sizes, the unit of all coordinates."""
+
+
+class _TextDisplay(Display):
+    """Base class of drawings of texts in figures as large as they need."""
+
+    _left = 0.0
+    """Position of texts that are written at 0."""
+
+    def _find_room(self, ax: Any) -> Floats:
+        """Return the width and height of axes, or numbers with the aspect ratio of new ones."""
+        if ax is None:
+            return np.array(_ASPECT)
+        return check_axes(ax).get_window_extent().size / ax.figure.dpi * _INCH
+
+    def _open_canvas(self, ax: Any, left: float, size: tuple[float, float], largest: float) -> None:
+        """Set axes without frame from `left` and 0 down, up to `largest` inches, and a font."""
+        width, height = size
+        scale = min(1.0, largest * _INCH / width, largest * _INCH / height)
+        ax = self._open(ax, (scale * width / _INCH, scale * height / _INCH))
+        ax.set(xlim=(left, left + width), ylim=(height, 0.0))
+        ax.axis("off")
+        self._font_size = _FONT_SIZE * min(1.0, *(self._find_room(ax) / size))
+
+    def _write(self, x: float, y: float, text: str, **style: Any) -> Any:
+        style = {"ha": "left", "va": "center", "size": self._font_size, **LITERAL, **style}
+        return self.ax_.text(self._left + x, y, text, **style)
 
 
 class Rule(NamedTuple):
@@ -49,7 +78,7 @@ class Rule(NamedTuple):
     probability: float
 
 
-class GrammarDisplay:
+class GrammarDisplay(_TextDisplay):
     """The active symbols of a grammar, with the probabilities of their rules and their top words.
 
     Create it with `from_estimator`, or with the constructor and `plot`. Symbols are in the order in
@@ -146,10 +175,10 @@ class GrammarDisplay:
         feature_names: Any = None,
         symbol_names: Sequence[str] | None = None,
     ):
-        self.root_probs = _check_probabilities(root_probs, "root_probs", 1)
-        self.rule_type_probs = _check_probabilities(rule_type_probs, "rule_type_probs", 2)
-        self.emission_probs = _check_probabilities(emission_probs, "emission_probs", 2)
-        self.binary_probs = _check_probabilities(binary_probs, "binary_probs", 3)
+        self.root_probs = check_fractions(root_probs, "root_probs", 1, 1e-6)
+        self.rule_type_probs = check_fractions(rule_type_probs, "rule_type_probs", 2, 1e-6)
+        self.emission_probs = check_fractions(emission_probs, "emission_probs", 2, 1e-6)
+        self.binary_probs = check_fractions(binary_probs, "binary_probs", 3, 1e-6)
         n_symbols, (n_emitting, n_words) = len(self.root_probs), self.emission_probs.shape
         self._is_partitioned = self.rule_type_probs.shape[1] == 4
         if self._is_partitioned:
@@ -222,9 +251,8 @@ class GrammarDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
         required = "root_probs_", "rule_type_probs_", "emission_probs_", "binary_probs_"
-        check_model(estimator, "a grammar with learned rules", *required)
+        cls._check_model(estimator, "a grammar with learned rules", *required)
         display = cls(
             estimator.root_probs_,
             estimator.rule_type_probs_,
@@ -283,7 +311,6 @@ class GrammarDisplay:
         n_words = check_count(n_words, "n_words", at_least=1)
         if n_columns is not None:
             n_columns = check_count(n_columns, "n_columns", at_least=1)
-        check_matplotlib(f"{type(self).__name__}.plot")
         self._find_active(threshold)
         blocks = [self._list_rules(k, threshold, n_words) for k in (-1, *self.symbols_.tolist())]
         blocks = [block for block in blocks if block]
@@ -293,19 +320,8 @@ class GrammarDisplay:
         self._measure()
         lines = [min(len(block), n_rules) + (len(block) > n_rules) for block in blocks]
         heights = [_LINE * n + _BLOCK_GAP for n in lines]
-        inch = 72.0 / _FONT_SIZE  # all coordinates are in font sizes
-        room = np.array(_ASPECT)
-        if ax is not None:
-            open_axes(ax, _ASPECT, [])  # refuses invalid axes
-            room = ax.get_window_extent().size / ax.figure.dpi * inch
-        columns, (width, height) = self._arrange(heights, n_columns, room)
-        scale = min(1.0, _LARGEST * inch / width, _LARGEST * inch / height)
-        self.ax_ = ax = open_axes(ax, (scale * width / inch, scale * height / inch), [])
-        self.figure_ = ax.figure
-        ax.set(xlim=(-0.5, width - 0.5), ylim=(height, 0.0))
-        ax.axis("off")
-        size = ax.get_window_extent().size / ax.figure.dpi * inch
-        self._font_size = _FONT_SIZE * min(1.0, *(size / (width, height)))
+        columns, size = self._arrange(heights, n_columns, self._find_room(ax))
+        self._open_canvas(ax, -0.5, size, _LARGEST)
         self.bars_: list[Any] = []
         self.boxes_: list[Any] = []
         for column in range(columns[-1] + 1):
@@ -328,7 +344,7 @@ class GrammarDisplay:
         self._column_width = self._rights_begin + right + 2.0 * _GAP
 
     def _arrange(
-        self, heights: list[float], n_columns: int | None, room: NDArray[np.float64]
+        self, heights: list[float], n_columns: int | None, room: Floats
     ) -> tuple[list[int], tuple[float, float]]:
         """Return the columns of the blocks and their total size, for the largest possible texts."""
         best, largest = ([0], (1.0, 1.0)), -1.0
@@ -406,11 +422,12 @@ class GrammarDisplay:
 
     def _right_width(self, rule: Rule) -> float:
         if rule.right:
-            return sum(
-                2.0 * _PAD + text_width(write_name(self.symbol_names[k])) + _GAP for k in rule.right
-            )
+            return sum(self._box_width(k) + _GAP for k in rule.right)
         words = [write_name(self.feature_names[w]) for w, _ in rule.words]
         return sum(text_width(word) + _NUMBER + 0.5 for word in words)
+
+    def _box_width(self, k: int) -> float:
+        return 2.0 * _PAD + text_width(write_name(self.symbol_names[k]))
 
     def _draw_headings(self) -> None:
         symbol, share, probability, becomes = _HEADINGS
@@ -449,14 +466,15 @@ class GrammarDisplay:
         self.bars_.append(self._draw_bar(rule.probability, y, _color(rule.symbol)))
         x = self._rights_begin
         for k in rule.right:
-            width = 2.0 * _PAD + text_width(write_name(self.symbol_names[k]))
+            width = self._box_width(k)
             self._draw_box(k, x + 0.5 * width, y)
             x += width + _GAP
         for w, probability in rule.words:
             word = write_name(self.feature_names[w])
             self._write(x, y, word, style="italic")
             x += text_width(word)
-            self._write(x + 0.3, y, _format(probability), color="#606060", small=True)
+            size = 0.8 * self._font_size
+            self._write(x + 0.3, y, _format(probability), color="#606060", size=size)
             x += _NUMBER + 0.5
 
     def _draw_box(self, k: int, x: float, y: float) -> None:
@@ -464,22 +482,9 @@ class GrammarDisplay:
 
         color = _color(k)
         pale = tuple(0.72 + 0.28 * channel for channel in to_rgb(color))
-        box = self.ax_.text(
-            self._left + x,
-            y,
-            _START if k < 0 else write_name(self.symbol_names[k]),
-            ha="center",
-            va="center",
-            size=self._font_size,
-            **LITERAL,
-            bbox={"boxstyle": "round,pad=0.25", "facecolor": pale, "edgecolor": color},
-        )
-        self.boxes_.append(box)
-
-    def _write(self, x: float, y: float, text: str, *, small: bool = False, **style: Any) -> None:
-        size = 0.8 * self._font_size if small else self._font_size
-        style = {"ha": "left", "va": "center", "size": size, **LITERAL, **style}
-        self.ax_.text(self._left + x, y, text, **style)
+        box = {"boxstyle": "round,pad=0.25", "facecolor": pale, "edgecolor": color}
+        name = _START if k < 0 else write_name(self.symbol_names[k])
+        self.boxes_.append(self._write(x, y, name, ha="center", bbox=box))
 
 
 def _fill_columns(heights: list[float], n_columns: int) -> list[int]:
@@ -496,18 +501,6 @@ def _fill_columns(heights: list[float], n_columns: int) -> list[int]:
         if columns[-1] < n_columns:
             return columns
     raise AssertionError("all blocks fit in one column")
-
-
-def _check_probabilities(values: ArrayLike, name: str, ndim: int) -> NDArray[np.float64]:
-    array = as_array(values, name)
-    if array.ndim != ndim or array.size == 0 or array.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} must be a {ndim}-D array of numbers, got shape {array.shape} and type "
-            f"{array.dtype}."
-        )
-    if not np.all((array >= 0.0) & (array <= 1.0 + 1e-6)):
-        raise ValueError(f"{name} must hold numbers in [0, 1].")
-    return array.astype(np.float64)
 
 
 def _color(k: int) -> str:
@@ -535,7 +528,7 @@ _LARGEST_TREE = 30.0
 _LINE_COLOR = "#808080"
 
 
-class ParseTreeDisplay:
+class ParseTreeDisplay(_TextDisplay):
     """Drawings of one or several parse trees.
 
     Create it with `from_estimator`, or with the constructor and `plot`. Words are in italics below
@@ -636,8 +629,7 @@ class ParseTreeDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_model(estimator, "a grammar", "predict")
+        cls._check_model(estimator, "a grammar", "predict")
         trees = estimator.predict(X)
         if not isinstance(trees, list) or not all(
             tree is None or isinstance(tree, ParseTree) for tree in trees
@@ -686,58 +678,39 @@ class ParseTreeDisplay:
         counts: Iterable[int] = range(1, len(self.trees) + 1)
         if n_columns is not None:
             counts = [min(check_count(n_columns, "n_columns", at_least=1), len(self.trees))]
-        check_matplotlib(f"{type(self).__name__}.plot")
+        self._check_matplotlib("plot")
         layouts = [_lay_out(tree) for tree in self.trees]
-        room = _ASPECT
-        if ax is not None:
-            room = tuple(open_axes(ax, _ASPECT, []).get_window_extent().size)
-        lefts, tops, width, height = max(
+        room = self._find_room(ax)
+        lefts, tops, size = max(
             (_arrange(layouts, self.names, n) for n in counts),
-            key=lambda places: min(room[0] / places[2], room[1] / places[3]),
+            key=lambda places: float(np.min(room / places[2])),
         )
-        inch = 72.0 / _FONT_SIZE  # all coordinates are in font sizes
-        scale = min(1.0, _LARGEST_TREE * inch / width, _LARGEST_TREE * inch / height)
-        self.ax_ = ax = open_axes(ax, (scale * width / inch, scale * height / inch), [])
-        self.figure_ = ax.figure
-        ax.set(xlim=(0.0, width), ylim=(height, 0.0))
-        ax.axis("off")
-        size = ax.get_window_extent().size / ax.figure.dpi * inch
-        font_size = _FONT_SIZE * min(1.0, *(size / (width, height)))
+        self._open_canvas(ax, 0.0, size, _LARGEST_TREE)
         self.texts_: list[Any] = []
         self.lines_: list[Any] = []
         self.titles_: list[Any] = []
         for i, (layout, left, top) in enumerate(zip(layouts, lefts, tops, strict=True)):
             if self.names is not None:
-                title = ax.text(left, top - _ROW, write_name(self.names[i]), **LITERAL)
-                title.set(size=font_size, weight="bold", ha="left", va="center")
+                title = self._write(left, top - _ROW, write_name(self.names[i]), weight="bold")
                 self.titles_.append(title)
-            self._draw(layout, left, top, font_size)
+            self._draw(layout, left, top)
         return self
 
-    def _draw(self, layout: TreeLayout, left: float, top: float, font_size: float) -> None:
+    def _draw(self, layout: TreeLayout, left: float, top: float) -> None:
         from matplotlib.collections import LineCollection
 
         x, y = left + layout.x, top + _ROW * layout.depth
-        texts = [
-            self.ax_.text(
-                x[i],
-                y[i],
-                write_name(text),
-                ha="center",
-                va="center",
-                size=font_size,
-                style="italic" if layout.is_word[i] else "normal",
-                **LITERAL,
-            )
-            for i, text in enumerate(layout.texts)
-        ]
+        texts = []
+        for i, text in enumerate(layout.texts):
+            style = "italic" if layout.is_word[i] else "normal"
+            texts.append(self._write(x[i], y[i], write_name(text), ha="center", style=style))
         below, above = np.arange(len(x) - 1), layout.parent[:-1]
         starts = np.stack([x[above], y[above] + 0.7], axis=1)
         ends = np.stack([x[below], y[below] - 0.75], axis=1)
         lines = LineCollection(
             list(np.stack([starts, ends], axis=1)),
             colors=_LINE_COLOR,
-            linewidths=0.08 * font_size,
+            linewidths=0.08 * self._font_size,
         )
         self.lines_.append(self.ax_.add_collection(lines, autolim=False))
         self.texts_.append(texts)
@@ -766,7 +739,7 @@ def _measure(name: str, **font: Any) -> float:
 
 def _arrange(
     layouts: list[TreeLayout], names: list[str] | None, n_columns: int
-) -> tuple[list[float], list[float], float, float]:
+) -> tuple[list[float], list[float], tuple[float, float]]:
     """Return the left ends of trees in a grid, the heights of their roots, and the total size."""
     title = 0.0 if names is None else _ROW
     widths = [layout.width for layout in layouts]
@@ -785,4 +758,4 @@ def _arrange(
         row, column = divmod(i, n_columns)
         lefts.append(float(column_ends[column]) - column_widths[column])
         tops.append(float(row_ends[row]) - row_heights[row] - _MARGIN + title)
-    return lefts, tops, float(column_ends[-1]) + _MARGIN, float(row_ends[-1])
+    return lefts, tops, (float(column_ends[-1]) + _MARGIN, float(row_ends[-1]))

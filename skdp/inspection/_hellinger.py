@@ -8,15 +8,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_array, is_number
+from skdp._checks import is_number
+from skdp._numeric import Floats
 from skdp.data import SegmentedCorpus
 from skdp.inspection._axes import (
     GREY,
     PALETTE,
-    add_legend,
-    check_matplotlib,
-    check_model,
-    open_axes,
+    Display,
+    check_choice,
+    check_fractions,
+    check_numbers,
     write_name,
 )
 from skdp.inspection._topic_evolution import (
@@ -31,7 +32,6 @@ from skdp.inspection._topic_evolution import (
 )
 from skdp.metrics import hellinger_to_document, hellinger_to_previous
 
-_TO = ("previous", "document", "both")
 _LONGEST_NAME = 60
 _LINE = "hellinger distance"
 """Name by which the lines are identified."""
@@ -40,7 +40,7 @@ _MAX_MARKED = 60
 """Number of segments beyond which only segments without neighbors have a marker."""
 
 
-class HellingerDisplay:
+class HellingerDisplay(Display):
     """Hellinger distances along a document: to the previous segment and to the whole document.
 
     Create it with `from_estimator` or `from_predictions`. The distance between the topic shares of
@@ -191,7 +191,7 @@ class HellingerDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
+        cls._check_matplotlib()
         chosen = choose_documents(
             estimator, X, document, boundaries, part_names, true_cuts, reads_cuts=True
         )
@@ -331,15 +331,13 @@ class HellingerDisplay:
         chosen = self._choose(to)
         if line_kw is not None and not isinstance(line_kw, Mapping):
             raise TypeError(f"line_kw must be a dict or None, got {type(line_kw).__name__}.")
-        check_matplotlib(f"{type(self).__name__}.plot")
         name = self.name if name is None else name
         prefix = "" if name is None else f"{write_name(str(name), _LONGEST_NAME)}: "
         labels = [
             f"{prefix}to {key} (mean {np.nanmean(values):.2f})" for key, values in chosen.items()
         ]
         n_segments = int(self._parts.ptr[-1])
-        self.ax_ = ax = open_axes(ax, (choose_width(self._parts, n_segments), 3.0), labels)
-        self.figure_ = ax.figure
+        ax = self._open(ax, (choose_width(self._parts, n_segments), 3.0), labels)
         if not ax.lines:
             ax.set_prop_cycle(color=PALETTE)
         self.lines_: list[Any] = []
@@ -361,7 +359,7 @@ class HellingerDisplay:
         ax.set(ylim=(0.0, min(1.08 * top, 1.02) or 1.0), ylabel="Hellinger distance")
         marks = draw_cuts(ax, self._cuts)
         labels += [str(mark.get_label()) for mark in marks]
-        self.legend_ = add_legend(ax, [*lines, *marks], labels)
+        self._add_legend([*lines, *marks], labels)
         draw_parts(ax, self._parts)
         return self
 
@@ -374,9 +372,8 @@ class HellingerDisplay:
         known = self._distances()
         if to is None:
             to = next(iter(known))
-        if not isinstance(to, str) or to not in _TO:
-            raise ValueError(f"to must be 'previous', 'document' or 'both', got {to!r}.")
-        keys = _TO[:2] if to == "both" else (to,)
+        check_choice(to, "to", "previous", "document", "both")
+        keys = ("previous", "document") if to == "both" else (to,)
         for key in keys:
             if key not in known:
                 raise ValueError(f"to={to!r} needs distances to_{key}, which are unknown.")
@@ -385,7 +382,7 @@ class HellingerDisplay:
         return {key: known[key] for key in keys}
 
 
-def _draw_line(ax: Any, values: NDArray[np.float64], label: str, style: dict[str, Any]) -> Any:
+def _draw_line(ax: Any, values: Floats, label: str, style: dict[str, Any]) -> Any:
     known = np.isfinite(values)
     padded = np.concatenate([[False], known, [False]])
     alone = known & ~padded[:-2] & ~padded[2:]
@@ -400,18 +397,13 @@ def _draw_line(ax: Any, values: NDArray[np.float64], label: str, style: dict[str
     return ax.plot(np.arange(1, len(values) + 1), values, label=label, **style)[0]
 
 
-def _check_distances(values: ArrayLike | None, name: str) -> NDArray[np.float64] | None:
+def _check_distances(values: ArrayLike | None, name: str) -> Floats | None:
     if values is None:
         return None
-    array = as_array(values, name)
-    if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} must be a 1-D array of numbers, got shape {array.shape} and type "
-            f"{array.dtype}."
-        )
+    array = check_numbers(values, name, 1)
     if np.any((array < 0.0) | (array > 1.0)):
         raise ValueError(f"{name} must hold distances in [0, 1], or nan.")
-    return array.astype(np.float64)
+    return array
 
 
 # Weights of the document and of the previous segment for each segment.
@@ -420,7 +412,7 @@ def _check_distances(values: ArrayLike | None, name: str) -> NDArray[np.float64]
 _LABELS = ["the document", "the segment before"]
 
 
-class SegmentMixingDisplay:
+class SegmentMixingDisplay(Display):
     """Weights of the document and of the previous segment, along a training document.
 
     Create it with `from_estimator` or `from_weights`. In an adaptive topic model ([1]_, chapter 7),
@@ -483,19 +475,11 @@ class SegmentMixingDisplay:
         boundaries: ArrayLike | None = None,
         part_names: Sequence[str] | None = None,
     ):
-        weights = as_array(segment_mixing, "segment_mixing")
-        if weights.ndim != 1 or len(weights) == 0 or weights.dtype.kind not in "biuf":
-            raise ValueError(
-                f"segment_mixing must be a 1-D array of weights, got shape {weights.shape} and "
-                f"type {weights.dtype}."
-            )
-        if not np.all((weights >= 0.0) & (weights <= 1.0)):
-            raise ValueError("segment_mixing must hold weights in [0, 1].")
-        self.segment_mixing: NDArray[np.float64] = weights.astype(np.float64)
+        self.segment_mixing = check_fractions(segment_mixing, "segment_mixing", 1, what="weights")
         if prior_mean is not None and not (is_number(prior_mean) and 0.0 <= prior_mean <= 1.0):
             raise ValueError(f"prior_mean must be in [0, 1], got {prior_mean!r}.")
         self.prior_mean = prior_mean
-        self._parts = check_parts(len(weights), boundaries, part_names)
+        self._parts = check_parts(len(self.segment_mixing), boundaries, part_names)
         self.boundaries, self.part_names = self._parts.boundaries, self._parts.names
 
     @classmethod
@@ -546,8 +530,8 @@ class SegmentMixingDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_model(estimator, "an adaptive topic model fitted to documents", "segment_mixing_")
+        what = "an adaptive topic model fitted to documents"
+        cls._check_model(estimator, what, "segment_mixing_")
         chosen = choose_documents(estimator, X, document, boundaries, part_names)
         weights = np.asarray(estimator.segment_mixing_)
         if len(weights) != chosen.n_rows:
@@ -623,11 +607,9 @@ class SegmentMixingDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{type(self).__name__}.plot")
         n_segments = len(self.segment_mixing)
         labels = _LABELS + ["prior mean"] * (self.prior_mean is not None)
-        self.ax_ = ax = open_axes(ax, (choose_width(self._parts, n_segments), 2.2), labels)
-        self.figure_ = ax.figure
+        ax = self._open(ax, (choose_width(self._parts, n_segments), 2.2), labels)
         x = np.repeat(np.arange(n_segments), 2) + np.tile([0.5, 1.5], n_segments)
         y = np.repeat(self.segment_mixing, 2)
         self.areas_ = [
@@ -640,7 +622,7 @@ class SegmentMixingDisplay:
         set_segment_axis(ax, n_segments)
         ax.set(ylim=(0, 1), ylabel="weight")
         handles = [*self.areas_, self.line_][: len(labels)]
-        self.legend_ = add_legend(ax, handles, labels)
+        self._add_legend(handles, labels)
         draw_parts(ax, self._parts)
         return self
 

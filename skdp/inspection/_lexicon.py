@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count, cycle
+from itertools import count
 from random import Random
 from typing import Any, NamedTuple, Self
 
@@ -19,10 +20,8 @@ from skdp._numeric._random import make_seed_sequence
 from skdp.data import TokenSequences, check_sentences
 from skdp.inspection._axes import (
     PALETTE,
-    add_legend,
+    Display,
     as_names,
-    check_matplotlib,
-    open_axes,
     write_name,
 )
 from skdp.processes import expected_table_count
@@ -82,7 +81,7 @@ class WordLaw(NamedTuple):
             for _ in range(length):
                 path = [root]  # the restaurants of increasingly long contexts
                 for symbol in reversed(history[-(len(d) - 1) :] if len(d) > 1 else []):
-                    path.append(path[-1].child(symbol))
+                    path.append(path[-1].children[symbol])
                 opened = []  # restaurants with a new table, whose word comes from the next
                 word = -1
                 for m in range(len(path) - 1, -1, -1):
@@ -129,14 +128,8 @@ class _Restaurant:
         self.seats: list[int] = []
         self.sizes: list[int] = []
         self.words: list[int] = []
-        self.children: dict[int, _Restaurant] = {}
-
-    def child(self, symbol: int) -> _Restaurant:
-        """Return the restaurant of the context with one more preceding symbol."""
-        found = self.children.get(symbol)
-        if found is None:
-            found = self.children[symbol] = _Restaurant()
-        return found
+        # The restaurants of contexts with one more preceding symbol.
+        self.children: defaultdict[int, _Restaurant] = defaultdict(_Restaurant)
 
 
 # Numbers, frequencies and lengths of words.
@@ -151,7 +144,7 @@ _GUIDE_FROM, _GUIDE_AT = 25, 5
 _BLACK = "#000000"
 
 
-class LexiconDisplay:
+class LexiconDisplay(Display):
     r"""Frequencies of the words of a text by rank, growth of their number, and their lengths.
 
     Create it with `from_estimator`, `from_predictions`, or the constructor and `plot`. Besides the
@@ -313,7 +306,7 @@ class LexiconDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
+        cls._check_matplotlib()
         _check_kind(kind)
         check_is_fitted(estimator)
         if hasattr(estimator, "word_concentrations_"):
@@ -444,12 +437,10 @@ class LexiconDisplay:
         n_draws = check_count(n_draws, "n_draws")
         if kind == "lengths" and self._lengths is None:
             raise ValueError('kind="lengths" needs the words themselves: give feature_names.')
-        check_matplotlib(f"{type(self).__name__}.plot")
         name = write_name(str(name), 40)
         self.line_, self.law_, self.draws_, self.bars_ = None, None, [], []
         # Reserve room for the longest label of a legend.
-        self.ax_ = ax = open_axes(ax, _SIZE, ["expected without context", name])
-        self.figure_ = ax.figure
+        ax = self._open(ax, _SIZE, ["expected without context", name])
         if kind == "lengths":
             entries = self._draw_lengths(ax)
         else:
@@ -465,7 +456,7 @@ class LexiconDisplay:
                 axis.set_major_formatter(_write_number)
                 axis.set_minor_formatter("")
         ax.spines[["top", "right"]].set_visible(False)
-        self.legend_ = add_legend(ax, list(entries.values()), list(entries))
+        self._add_legend(list(entries.values()), list(entries))
         return self
 
     def _draw_frequencies(self, ax: Any, name: str, draws: list[NDArray[Any]]) -> dict[str, Any]:
@@ -575,18 +566,16 @@ def _read_words(words: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], list[
     check_unmasked(words, "words")
     if isinstance(words, TokenSequences):
         known, numbers = np.unique(words.tokens, return_inverse=True)
-        sentences: Any = None
         lengths, kinds = np.diff(words.ptr), known.tolist()
     else:
         if isinstance(words, str | bytes | dict) or not hasattr(words, "__iter__"):
             raise ValueError(
                 f"words must be a list of sentences, each a list of words, got {shorten(words)}."
             )
-        sentences = list(words)
         number: dict[Any, int] = {}
         ids: list[int] = []
         sizes = []
-        for i, sentence in enumerate(sentences):
+        for i, sentence in enumerate(words):
             if isinstance(sentence, str | bytes | dict) or not hasattr(sentence, "__iter__"):
                 raise ValueError(
                     "words must be a list of sentences, each a list of words: sentence "
@@ -646,7 +635,7 @@ _PERPLEXITY_SIZE = (4.6, 3.4)
 _MARKERS = "os^Dv<>p"
 
 
-class PerplexityDisplay:
+class PerplexityDisplay(Display):
     """The perplexity of language models against their order, the length of their n-grams.
 
     Create it with `from_estimators`, or with the constructor and `plot`. Perplexity is the number
@@ -739,7 +728,7 @@ class PerplexityDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimators")
+        cls._check_matplotlib("from_estimators")
         pairs = _read_estimators(estimators, labels)
         for _, model in pairs:
             if not hasattr(model, "perplexity") or not hasattr(model, "order"):
@@ -787,19 +776,15 @@ class PerplexityDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{type(self).__name__}.plot")
         labels = list(self.perplexities)
-        self.ax_ = ax = open_axes(ax, _PERPLEXITY_SIZE, labels)
-        self.figure_ = ax.figure
+        ax = self._open(ax, _PERPLEXITY_SIZE, labels)
         self.lines_ = []
-        for i, (curve, marker) in enumerate(
-            zip(self.perplexities.values(), cycle(_MARKERS), strict=False)
-        ):
+        for i, curve in enumerate(self.perplexities.values()):
             self.lines_ += ax.plot(
                 list(curve),
                 list(curve.values()),
                 color=PALETTE[i % len(PALETTE)],
-                marker=marker,
+                marker=_MARKERS[i % len(_MARKERS)],
                 markersize=5.0,
                 linewidth=1.4,
             )
@@ -812,7 +797,7 @@ class PerplexityDisplay:
         ax.ticklabel_format(axis="y", useOffset=False, style="plain")
         ax.margins(y=0.08)
         ax.spines[["top", "right"]].set_visible(False)
-        self.legend_ = add_legend(ax, self.lines_, labels)
+        self._add_legend(self.lines_, labels)
         return self
 
 

@@ -15,10 +15,11 @@ from skdp._numeric import Floats
 from skdp.inspection._axes import (
     LITERAL,
     PALETTE,
+    Display,
     as_names,
-    check_matplotlib,
-    open_axes,
+    check_index,
     write_name,
+    write_title,
 )
 
 # Layout of characters in columns and lines, as in a terminal.
@@ -52,7 +53,7 @@ def split_characters(characters: Any) -> list[str]:
 def measure(characters: Sequence[str]) -> NDArray[np.int64]:
     """Return the columns of each character: 0 for a mark, 2 for a wide one."""
     widths = np.array(
-        [sum(0 if _is_mark(c) else 1 + (east_asian_width(c) in "WF") for c in s)
+        [sum(0 if category(c) in _COMBINING else 1 + (east_asian_width(c) in "WF") for c in s)
          for s in characters], dtype=np.int64
     )  # fmt: skip
     if any(len(s) > 1 for s in characters):
@@ -90,10 +91,6 @@ def _set_line(characters: list[str], widths: NDArray[np.int64], start: int, end:
     return Line(start, end, clusters, ends)
 
 
-def _is_mark(character: str) -> bool:
-    return category(character) in _COMBINING
-
-
 # Words, cuts and their probabilities.
 
 
@@ -112,24 +109,18 @@ _LINE_HEIGHT = 1.2
 _LARGEST = 14.0
 
 
-class _Mark(NamedTuple):
-    """Marker style of a kind of places."""
-
-    marker: str
-    color: str
-    is_filled: bool
-
-
-_MARKS = {
-    "true cut, found": _Mark("^", "black", is_filled=True),
-    "true cut, missed": _Mark("^", PALETTE[5], is_filled=False),
-    "cut that is not true": _Mark("x", PALETTE[5], is_filled=True),
-    "known: a cut": _Mark("D", PALETTE[2], is_filled=True),
-    "known: no cut": _Mark("_", PALETTE[2], is_filled=True),
+_MISSED: dict[str, Any] = {"color": PALETTE[5], "markersize": 4.5, "markerfacecolor": "none"}
+_MARKS: dict[str, dict[str, Any]] = {
+    "true cut, found": {"marker": "^", "color": "black", "markersize": 4.5},
+    "true cut, missed": {"marker": "^", **_MISSED},
+    "cut that is not true": {"marker": "x", "color": PALETTE[5], "markersize": 4.5},
+    "known: a cut": {"marker": "D", "color": PALETTE[2], "markersize": 3.5},
+    "known: no cut": {"marker": "_", "color": PALETTE[2], "markersize": 3.5},
 }
+"""Marker styles of kinds of places."""
 
 
-class SegmentationDisplay:
+class SegmentationDisplay(Display):
     """A text without spaces, the words found in it, and the probability of each cut.
 
     Create it with `from_estimator`, `from_predictions`, or the constructor and `plot`. Words are
@@ -221,12 +212,10 @@ class SegmentationDisplay:
             self.predicted = (array >= 0.5).astype(np.int8)
         else:
             self.predicted = _check_cuts(predicted, "predicted", characters, n, (0, 1))
-        self.true = None
-        if true is not None:
-            self.true = _check_cuts(true, "true", characters, n, (-1, 0, 1))
-        self.known = None
-        if known is not None:
-            self.known = _check_cuts(known, "known", characters, n, (-1, 0, 1))
+        self.true, self.known = (
+            None if cuts is None else _check_cuts(cuts, name, characters, n, (-1, 0, 1))
+            for name, cuts in (("true", true), ("known", known))
+        )
 
     @classmethod
     def from_estimator(
@@ -275,7 +264,7 @@ class SegmentationDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
+        cls._check_matplotlib()
         check_is_fitted(estimator)
         if not hasattr(estimator, "word_concentrations_"):
             raise TypeError(
@@ -284,11 +273,7 @@ class SegmentationDisplay:
             )
         if isinstance(X, str):
             raise ValueError(f"X must be a list of strings, got one string, {shorten(X)}.")
-        sample = check_count(sample, "sample")
-        if sample >= len(X):
-            raise ValueError(
-                f"sample must be below the number of strings in X, {len(X)}, got {sample}."
-            )
+        sample = check_index(sample, "sample", len(X), "strings")
         chosen = X[sample : sample + 1]
         (probabilities,), (words,) = estimator.predict_proba(chosen), estimator.predict(chosen)
         characters: Any = ""
@@ -369,27 +354,28 @@ class SegmentationDisplay:
             If matplotlib is not installed.
         """
         width = check_count(width, "width", at_least=1)
-        check_matplotlib(f"{type(self).__name__}.plot")
         lines = break_lines(self.characters, self.predicted.astype(np.bool_), width)
         columns = max(_FEWEST_COLUMNS, *(float(line.ends[-1]) for line in lines))
         columns = max(columns, width if len(lines) > 1 else 0.0)
         lanes = (self.true is not None) + (self.known is not None)
         height = _BARS + _BOX + _LANE * lanes + 0.12
         size = (columns * _COLUMN_INCHES + 0.3, len(lines) * height * _ROW_INCHES + 0.8)
-        self.ax_ = ax = open_axes(ax, size, [])
-        self.figure_ = ax.figure
+        ax = self._open(ax, size)
+        from matplotlib import rcParams
+
         ax.set(xticks=[], yticks=[], frame_on=False)
         ax.set(xlim=(-0.3, columns + 0.3), ylim=(-len(lines) * height, 0.0))
         tops = [-i * height - _BARS for i in range(len(lines))]  # tops of the boxes
         self._draw_boxes(ax, lines, tops)
         handles = {"probability of a cut": self._draw_bars(ax, lines, tops)}
         self._draw_marks(ax, lines, tops)
+        fonts = ["monospace", *rcParams["font.family"]]  # the user's, for missing glyphs
         self.texts_ = [
             ax.text(
                 *(column, top - 0.52 * _BOX, text),
                 ha="center",
                 va="center_baseline",
-                family=_families(),
+                family=fonts,
                 zorder=3,
                 **LITERAL,
             )
@@ -400,12 +386,8 @@ class SegmentationDisplay:
         if self.true is not None:
             found = int(np.sum((self.true == 1) & (self.predicted == 1)))
             wrong = int(np.sum((self.true == 0) & (self.predicted == 1)))
-            ax.set_title(
-                f"{found} of {np.sum(self.true == 1)} true cuts found, {wrong} others",
-                loc="left",
-                fontsize="small",
-                pad=3.0,
-            )
+            title = f"{found} of {np.sum(self.true == 1)} true cuts found, {wrong} others"
+            write_title(ax, title)
         self.legend_ = ax.legend(
             list(handles.values()),
             list(handles),
@@ -466,17 +448,13 @@ class SegmentationDisplay:
             y[line.start : end] = top - _BOX
         self.marks_ = {}
         for name, chosen in is_on.items():
-            mark = _MARKS[name]
             lane = lane_of_known if name.startswith("known") else 0
             (self.marks_[name],) = ax.plot(
                 x[chosen],
                 y[chosen] - (lane + 0.5) * _LANE,
                 linestyle="none",
-                marker=mark.marker,
-                color=mark.color,
-                markerfacecolor=mark.color if mark.is_filled else "none",
-                markersize=4.5 if mark.marker in "^x" else 3.5,
                 clip_on=False,
+                **_MARKS[name],
             )
 
     def _choose_size(self, columns: float, height: float) -> None:
@@ -496,13 +474,6 @@ class SegmentationDisplay:
 def _scale(probability: float) -> float:
     """Return the height of a bar, with some room left between lines of text."""
     return 0.85 * _BARS * probability
-
-
-def _families() -> list[str]:
-    """Return font families: a monospaced font, then the user's fonts for missing glyphs."""
-    from matplotlib import rcParams
-
-    return ["monospace", *rcParams["font.family"]]
 
 
 def _check_cuts(

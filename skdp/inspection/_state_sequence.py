@@ -14,15 +14,15 @@ from skdp.inspection._axes import (
     GREY,
     LITERAL,
     PALETTE,
-    add_legend,
+    Display,
+    check_choice,
     check_cmap,
-    check_matplotlib,
-    check_model,
     check_names,
+    draw_boundaries,
     make_panels,
-    open_axes,
     write_name,
     write_names,
+    write_title,
 )
 from skdp.inspection._states import (
     check_boundaries,
@@ -41,7 +41,6 @@ from skdp.inspection._states import (
 )
 from skdp.sequence._hmm._messages import observed_steps
 
-_KINDS = ("states", "factors")
 _WIDTH = 8.0
 """Width of the axes, in inches."""
 _STRIP, _DIFFERENCE = 1.0, 0.3
@@ -52,13 +51,13 @@ _OBSERVED = 3.0
 """Height of the observations above strips of states, in half inches."""
 _ROW = 0.15
 """Height of a row of factors, in inches."""
-_LINES = (("white", 3.2), ("#333333", 1.0))
-"""Colors and widths of the lines between sequences: a light rim shows them on dark strips."""
+_LINES = (3.2, 1.0)
+"""Widths of the lines between sequences, with and without their rim."""
 _MAX_ROWS = 24
 """Number of factors beyond which some have no label."""
 
 
-class StateSequenceDisplay:
+class StateSequenceDisplay(Display):
     """States of a sequence over time, above the true states if these are known.
 
     Create it with `from_estimator` or `from_predictions`. Numbered states are strips of color;
@@ -278,10 +277,9 @@ class StateSequenceDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_model(estimator, "a model that predicts states or factors", "predict")
-        if kind is not None and (not isinstance(kind, str) or kind not in _KINDS):
-            raise ValueError(f"kind must be 'states' or 'factors', got {kind!r}.")
+        cls._check_model(estimator, "a model that predicts states or factors", "predict")
+        if kind is not None:
+            check_choice(kind, "kind", "states", "factors")
         states, boundaries, values = predict_states(estimator, X, sequence)
         true = None if true is None else as_array(true, "true")
         if kind is None and (states.ndim == 2 or (true is not None and true.ndim == 2)):
@@ -291,6 +289,7 @@ class StateSequenceDisplay:
             raise ValueError(
                 f"kind='states' needs states: {type(estimator).__name__} predicts factors."
             )
+        names = getattr(estimator, "feature_names_in_", None)
         display = cls(
             states,
             true,
@@ -298,9 +297,7 @@ class StateSequenceDisplay:
             factor_names=factor_names,
             boundaries=boundaries,
             observations=values if show_observations else None,
-            column_names=getattr(estimator, "feature_names_in_", None)
-            if show_observations
-            else None,
+            column_names=names if show_observations else None,
             times=find_times(X, sequence) if times is None else times,
             state_names=state_names,
         )
@@ -409,7 +406,7 @@ class StateSequenceDisplay:
             If matplotlib is not installed.
         """
         n_states = check_count(n_states, "n_states", at_least=1)
-        check_matplotlib(f"{type(self).__name__}.plot")
+        self._check_matplotlib("plot")
         self.observations_ax_, self.lines_ = None, []
         lowest = 0.0
         if self.predicted.ndim == 2:
@@ -418,31 +415,21 @@ class StateSequenceDisplay:
             height = self._draw_states(ax, n_states, cmap)
             if len(self.images_) == 3:  # not over the marks of differences, which look similar
                 lowest = (_DIFFERENCE + _GAP / 2) / height
-        for panel in self.axes_ if len(self.boundaries) else ():
-            self._draw_boundaries(panel, lowest)
+        ends = self.boundaries - 0.5
+        for panel in self.axes_ if len(ends) else ():
+            draw_boundaries(panel, ends, _LINES, lowest)
         if self.observations is not None:
             panel = self.observations_ax_
             self.lines_ = draw_observations(
                 panel, self.observations, self.boundaries, self.column_names
             )
             panel.tick_params(labelbottom=False)
-            if len(self.boundaries):
-                self._draw_boundaries(panel, 0.0)
+            if len(ends):
+                draw_boundaries(panel, ends, _LINES)
         if self.times is not None:
             draw_times(self.axes_[0], self.times)
             self.ax_.set_xlabel("time")
-        self.figure_ = self.ax_.figure
         return self
-
-    def _draw_boundaries(self, panel: Any, lowest: float) -> None:
-        for color, width in _LINES:
-            panel.vlines(
-                self.boundaries - 0.5,
-                *(lowest, 1.0),
-                transform=panel.get_xaxis_transform(),
-                color=color,
-                linewidth=width,
-            )
 
     def _draw_factors(self, ax: Any, cmap: Any) -> None:
         """Draw images of factors, one per panel."""
@@ -452,21 +439,25 @@ class StateSequenceDisplay:
         n_factors = self.predicted.shape[1]
         height = np.clip(_ROW * n_factors, 0.8, 4.5) + 0.3
         n_panels = len(shown) + (self.observations is not None)
-        self.ax_ = ax = open_axes(ax, (_WIDTH, 0.6 + height * n_panels), [])
+        ax = self._open(ax, (_WIDTH, 0.6 + height * n_panels))
         self.axes_ = make_panels(ax, n_panels, 1, list(range(n_panels)))
         if self.observations is not None:
             self.observations_ax_, self.axes_ = self.axes_[0], self.axes_[1:]
-            self.observations_ax_.set_title("observed", loc="left", fontsize="small", pad=3.0)
+            write_title(self.observations_ax_, "observed")
         ax.set(xlabel="time step", ylabel="factor")
         # Names longer than numbers push the label of the frame outward.
         names = write_names(self.factor_names or [])
         ax.yaxis.labelpad += 4.5 * max(0, max(map(len, names), default=0) - 3)
         self.images_ = []
+        step = -(-n_factors // _MAX_ROWS)
         for panel, (name, values) in zip(self.axes_, shown.items(), strict=True):
-            self.images_.append(_show(panel, values.T, cmap, (n_factors - 0.5, -0.5), 1.0))
-            panel.set_title(name, loc="left", fontsize="small", pad=3.0)
+            heights = (n_factors - 0.5, -0.5)
+            self.images_.append(_show(panel, values.T, heights, cmap=cmap, vmin=0.0, vmax=1.0))
+            write_title(panel, name)
             panel.spines[["top", "right"]].set_visible(True)
-            _label_factors(panel, names)
+            rows = np.arange(0, n_factors, step)
+            panel.set_yticks(rows, names[::step], fontsize="x-small", **LITERAL)
+            panel.tick_params(axis="y", length=0)
         if self.agreement is not None:
             self.axes_[0].set_title(f"F1 = {self.agreement:.2f}", loc="right", fontsize="small")
         self.labels_, self.legend_ = [], None
@@ -490,27 +481,20 @@ class StateSequenceDisplay:
         if self.observations is not None:
             below = height + 2 * _GAP
             height = below + _OBSERVED
-        size = (_WIDTH, 0.55 + 0.5 * height)
-        self.ax_ = ax = open_axes(ax, size, self.labels_)
+        ax = self._open(ax, (_WIDTH, 0.55 + 0.5 * height), self.labels_)
         self.axes_ = np.array([ax], dtype=object)
-        palette = ListedColormap(colors)
+        style = {"cmap": ListedColormap(colors), "vmin": -0.5, "vmax": len(colors) - 0.5}
         self.images_ = []
         shown = [np.minimum(rank[codes], len(colors) - 1) for codes in rows.values()]
         for top, codes in zip(tops, shown, strict=False):
-            heights = (top - _STRIP, top)
-            self.images_.append(_show(ax, codes[None], palette, heights, len(colors) - 0.5, -0.5))
+            self.images_.append(_show(ax, codes[None], (top - _STRIP, top), **style))
         if self.true is not None:
             differ = rows["predicted"] != rows["true"]
-            black = ListedColormap(["white", "black"])
+            style = {"cmap": ListedColormap(["white", "black"]), "vmin": 0.0, "vmax": 1.0}
             heights = (tops[2] - _DIFFERENCE, tops[2])
-            self.images_.append(_show(ax, differ[None].astype(float), black, heights, 1.0))
+            self.images_.append(_show(ax, differ[None].astype(float), heights, **style))
             rows["differ"] = differ
-            ax.set_title(
-                f"same state at {100 * (self.agreement or 0.0):.1f} % of steps",
-                loc="left",
-                fontsize="small",
-                pad=3.0,
-            )
+            write_title(ax, f"same state at {100 * (self.agreement or 0.0):.1f} % of steps")
         centers = [top - h / 2 for top, h in zip(tops, _STRIPS, strict=False)]
         ax.set_yticks(centers, list(rows), fontsize="small")
         ax.tick_params(axis="y", length=0)
@@ -521,7 +505,7 @@ class StateSequenceDisplay:
             place = (0.0, below / height, 1.0, _OBSERVED / height)
             self.observations_ax_ = ax.inset_axes(place, sharex=ax)
         handles = [Patch(facecolor=color) for color in colors]
-        self.legend_ = add_legend(ax, handles, self.labels_)
+        self._add_legend(handles, self.labels_)
         return height
 
     def _encode(self) -> tuple[dict[str, NDArray[np.int64]], list[str]]:
@@ -563,35 +547,15 @@ def _stack(n_strips: int) -> tuple[list[float], float]:
     return [height - sum(heights[:i]) - _GAP * i for i in range(n_strips)], height
 
 
-def _show(
-    ax: Any,
-    values: NDArray[Any],
-    cmap: Any,
-    heights: tuple[float, float],
-    vmax: float,
-    vmin: float = 0.0,
-) -> Any:
+def _show(ax: Any, values: NDArray[Any], heights: tuple[float, float], **style: Any) -> Any:
     """Return an image of rows over time steps, with its first row at the top, heights[1]."""
     from matplotlib.ticker import MaxNLocator
 
     n_steps = values.shape[1]
-    image = ax.imshow(
-        values,
-        cmap=cmap,
-        vmin=vmin,
-        vmax=vmax,
-        extent=(-0.5, n_steps - 0.5, *heights),
-        aspect="auto",
-        interpolation="nearest",
-    )
+    extent = (-0.5, n_steps - 0.5, *heights)
+    image = ax.imshow(values, extent=extent, aspect="auto", interpolation="nearest", **style)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return image
-
-
-def _label_factors(panel: Any, names: list[str]) -> None:
-    step = -(-len(names) // _MAX_ROWS)
-    panel.set_yticks(np.arange(0, len(names), step), names[::step], fontsize="x-small", **LITERAL)
-    panel.tick_params(axis="y", length=0)
 
 
 # Forecasts, and the observations before them.
@@ -600,7 +564,7 @@ def _label_factors(panel: Any, names: list[str]) -> None:
 _SIZE = (7.0, 3.2)
 
 
-class ForecastDisplay:
+class ForecastDisplay(Display):
     """A forecast of one column: the past, the predictive mean, and an interval at each step.
 
     Create it with `from_estimator`, or with the constructor and `plot`. The interval holds the next
@@ -725,8 +689,7 @@ class ForecastDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_model(estimator, "an HDPHMMLT, or a model with its forecasts", "forecast")
+        cls._check_model(estimator, "an HDPHMMLT, or a model with its forecasts", "forecast")
         if not is_number(interval) or not 0.0 < interval < 1.0:
             raise ValueError(f"interval must be between 0 and 1, got {shorten(interval)}.")
         if np.ndim(X) != 2:
@@ -769,9 +732,7 @@ class ForecastDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{type(self).__name__}.plot")
-        self.ax_ = ax = open_axes(ax, _SIZE, [])
-        self.figure_ = ax.figure
+        ax = self._open(ax, _SIZE)
         n_past = len(self.history)
         past, ahead = self.times[:n_past], self.times[n_past:]
         self.lines_ = ax.plot(past, self.history, color="black", linewidth=1.0)

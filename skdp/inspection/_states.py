@@ -9,26 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from skdp._checks import as_array, check_count, shorten
+from skdp._checks import as_array, shorten
+from skdp._numeric import Floats, Places
 from skdp.data import check_panel
 from skdp.emissions._table import code_categories
-from skdp.inspection._axes import LITERAL, as_names, write_names
+from skdp.inspection._axes import (
+    as_names,
+    check_fractions,
+    check_index,
+    check_inner,
+    label_handles,
+    write_names,
+)
 
 
-def check_matrix(values: Any, name: str) -> NDArray[np.float64]:
-    """Return a 2-D array of numbers in [0, 1]."""
-    array = as_array(values, name)
-    if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} must be a 2-D array of numbers, got shape {array.shape} and type "
-            f"{array.dtype}."
-        )
-    if not np.all((array >= 0.0) & (array <= 1.0)):
-        raise ValueError(f"{name} must hold numbers in [0, 1].")
-    return array.astype(np.float64)
-
-
-def check_shares(shares: ArrayLike, name: str, n_states: int) -> NDArray[np.float64]:
+def check_shares(shares: ArrayLike, name: str, n_states: int) -> Floats:
     """Return shares (n_states,) that sum to 1."""
     array = as_array(shares, name)
     if array.shape != (n_states,) or array.dtype.kind not in "biuf":
@@ -42,8 +37,8 @@ def check_shares(shares: ArrayLike, name: str, n_states: int) -> NDArray[np.floa
 
 
 def choose_states(
-    states: ArrayLike | None, shares: NDArray[np.float64] | None, n_states: int, least: float = 0.0
-) -> NDArray[np.int64]:
+    states: ArrayLike | None, shares: Floats | None, n_states: int, least: float = 0.0
+) -> Places:
     """Return given states, or those of shares above `least`, largest first; without shares, all."""
     if states is None:
         if shares is None:
@@ -73,7 +68,7 @@ def check_predicted(predicted: Any, factors: Any) -> NDArray[Any]:
     if array.ndim == 2:
         if factors is not None:
             raise ValueError("factors are the factors of states: predicted must be 1-D, got 2-D.")
-        return check_matrix(array, "predicted")
+        return check_fractions(array, "predicted", 2)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu" or np.any(array < 0):
         raise ValueError(
             f"predicted must hold states, integers >= 0 (1-D), or factors (2-D), got shape "
@@ -81,7 +76,7 @@ def check_predicted(predicted: Any, factors: Any) -> NDArray[Any]:
         )
     if factors is None:
         return array
-    matrix = check_matrix(factors, "factors")
+    matrix = check_fractions(factors, "factors", 2)
     if array.max() >= len(matrix):
         raise ValueError(
             f"predicted must hold states below {len(matrix)}, the rows of factors, got "
@@ -92,7 +87,7 @@ def check_predicted(predicted: Any, factors: Any) -> NDArray[Any]:
 
 def check_true(true: Any, predicted: NDArray[Any]) -> NDArray[Any]:
     """Return the truth, in the shape of the predictions."""
-    array = check_matrix(true, "true") if predicted.ndim == 2 else as_array(true, "true")
+    array = check_fractions(true, "true", 2) if predicted.ndim == 2 else as_array(true, "true")
     if array.shape != predicted.shape:
         raise ValueError(
             f"true must have shape {predicted.shape}, like predicted, got {array.shape}."
@@ -100,20 +95,11 @@ def check_true(true: Any, predicted: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def check_boundaries(boundaries: Any, n_steps: int) -> NDArray[np.int64]:
+def check_boundaries(boundaries: Any, n_steps: int) -> Places:
     """Return the first steps of all sequences except the first."""
-    inner = as_array([] if boundaries is None else boundaries, "boundaries")
-    if inner.size == 0:
+    if boundaries is None or as_array(boundaries, "boundaries").size == 0:
         return np.empty(0, dtype=np.int64)
-    ends = np.array([0, 0])  # invalid: not ascending
-    if inner.ndim == 1 and inner.dtype.kind in "iu":
-        ends = np.concatenate([[0], inner, [n_steps]])
-    if np.any(ends[1:] <= ends[:-1]):
-        raise ValueError(
-            f"boundaries must hold increasing integers between 0 and {n_steps}, the number "
-            f"of steps, both excluded; got {shorten(boundaries)}."
-        )
-    return inner.astype(np.int64)
+    return check_inner(boundaries, "boundaries", n_steps, "steps")[1:-1]
 
 
 def check_state_names(names: Any, predicted: NDArray[Any]) -> list[str]:
@@ -129,7 +115,7 @@ def check_state_names(names: Any, predicted: NDArray[Any]) -> list[str]:
 
 def predict_states(
     estimator: Any, X: Any, sequence: int | None
-) -> tuple[NDArray[Any], NDArray[np.int64] | None, NDArray[np.float64]]:
+) -> tuple[NDArray[Any], Places | None, Floats]:
     """Return the states of one or all sequences of X end to end, their boundaries, and X."""
     emission = getattr(estimator, "emission", None)
     values = code_categories(estimator, emission, X, reset=False, allow_missing=True)
@@ -137,12 +123,7 @@ def predict_states(
         estimator, values, reset=False, ensure_all_finite="allow-nan", accept_tokens=True
     )
     if sequence is not None:
-        sequence = check_count(sequence, "sequence")
-        if sequence >= len(panel):
-            raise ValueError(
-                f"sequence must be below the number of sequences in X, {len(panel)}, got "
-                f"{sequence}."
-            )
+        sequence = check_index(sequence, "sequence", len(panel), "sequences")
     if is_single:
         return np.asarray(estimator.predict(X)), None, panel.values
     if sequence is None:
@@ -178,7 +159,7 @@ def match_states(predicted: NDArray[Any], true: NDArray[Any]) -> dict[int, Any]:
     return {int(states[i]): known[k] for k, i in pairs if overlap[i, k]}
 
 
-def f1_score(predicted: NDArray[np.float64], true: NDArray[np.float64]) -> float:
+def f1_score(predicted: Floats, true: Floats) -> float:
     """Return the F1 score of factors, which count as on with probability 1/2 or more."""
     on, should = predicted >= 0.5, true >= 0.5
     total = int(on.sum() + should.sum())
@@ -195,7 +176,7 @@ _N_TICKS = 6
 """Number of ticks, small because dates are wide."""
 
 
-def check_observations(observations: Any, n_steps: int) -> NDArray[np.float64]:
+def check_observations(observations: Any, n_steps: int) -> Floats:
     """Return observations (n_steps, D), or raise an error that names the argument."""
     array = as_array(observations, "observations")
     is_table = array.dtype.kind in "biuf" and array.ndim in (1, 2) and array.size > 0
@@ -314,10 +295,7 @@ def _draw_dates(panel: Any, times: NDArray[Any]) -> None:
 
 
 def draw_observations(
-    panel: Any,
-    observations: NDArray[np.float64],
-    boundaries: NDArray[np.int64],
-    names: list[str] | None,
+    panel: Any, observations: Floats, boundaries: Places, names: list[str] | None
 ) -> list[Any]:
     """Return lines, one per column, which break where values are missing or sequences meet."""
     from matplotlib.lines import Line2D
@@ -340,9 +318,5 @@ def draw_observations(
     panel.spines[["top", "right"]].set_visible(False)
     if names is not None and len(lines) <= _MOST_NAMES:
         handles = [Line2D([], [], color=line.get_color(), alpha=line.get_alpha()) for line in lines]
-        legend = panel.legend(
-            handles, ["label"] * len(lines), loc="best", fontsize="x-small", frameon=False
-        )
-        for text, name in zip(legend.get_texts(), write_names(names), strict=True):
-            text.set(text=name, **LITERAL)
+        label_handles(panel, handles, names, loc="best", fontsize="x-small")
     return lines

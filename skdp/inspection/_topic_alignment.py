@@ -8,19 +8,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_array
 from skdp.inspection._axes import (
-    BAR,
     LITERAL,
+    Display,
     TreeDisplay,
+    check_choice,
     check_cmap,
-    check_matplotlib,
     check_model,
     check_names,
+    check_numbers,
     count_leaves,
     decide_values,
     label_matrix,
-    open_axes,
     size_matrix,
     write_name,
     write_values,
@@ -29,10 +28,8 @@ from skdp.inspection._topic_evolution import TOPIC_MODEL, name_topics
 from skdp.metrics import align_topics, hellinger_distance
 from skdp.metrics._alignment import check_distributions, check_same_width
 
-_KINDS = ("distance", "similarity")
 
-
-class TopicAlignmentDisplay:
+class TopicAlignmentDisplay(Display):
     """Matrix of the Hellinger distances between the topics of two models, with topics matched.
 
     Create it with `from_estimators` or `from_components` ([1]_, figure 7.6). A dark diagonal in a
@@ -103,17 +100,12 @@ class TopicAlignmentDisplay:
         column_names: Sequence[str] | None = None,
         names: tuple[str, str] | None = None,
     ):
-        array = as_array(distances, "distances")
-        if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
-            raise ValueError(
-                f"distances must be a 2-D array of numbers, got shape {array.shape} and type "
-                f"{array.dtype}."
-            )
-        if not np.all((array >= 0.0) & (array <= 1.0)):
+        self.distances = check_numbers(distances, "distances", 2)
+        if not np.all((self.distances >= 0.0) & (self.distances <= 1.0)):
             raise ValueError("distances must be in [0, 1].")
-        self.distances: NDArray[np.float64] = array.astype(np.float64)
-        self.row_names = check_names(row_names, "row_names", array.shape[0])
-        self.column_names = check_names(column_names, "column_names", array.shape[1])
+        n_rows, n_columns = self.distances.shape
+        self.row_names = check_names(row_names, "row_names", n_rows)
+        self.column_names = check_names(column_names, "column_names", n_columns)
         self.names = None if names is None else check_names(names, "names", 2)
 
     @classmethod
@@ -164,7 +156,7 @@ class TopicAlignmentDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimators")
+        cls._check_matplotlib("from_estimators")
         labels = []
         for name, estimator in (("first", first), ("second", second)):
             check_model(estimator, "a topic model", "components_", name=name)
@@ -285,22 +277,19 @@ class TopicAlignmentDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if not isinstance(kind, str) or kind not in _KINDS:
-            raise ValueError(f"kind must be 'distance' or 'similarity', got {kind!r}.")
-        check_matplotlib(f"{type(self).__name__}.plot")
+        check_choice(kind, "kind", "distance", "similarity")
+        self._check_matplotlib("plot")
         shown = self.distances if kind == "distance" else 1.0 - self.distances
         if cmap is None:
             cmap = "YlGnBu_r" if kind == "distance" else "YlGnBu"
         cmap = check_cmap(cmap)
         include_values = decide_values(include_values, max(shown.shape))
         size = size_matrix(self.row_names, self.column_names, with_values=include_values)
-        self.ax_ = ax = open_axes(ax, size, [])
-        self.figure_ = ax.figure
+        ax = self._open(ax, size)
         # With square cells a constrained layout does not converge, and truncates labels.
         self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
         self.texts_ = write_values(ax, self.image_, shown) if include_values else None
-        self.colorbar_ = self.figure_.colorbar(self.image_, cax=ax.inset_axes(BAR))
-        self.colorbar_.set_label("1 - " * (kind == "similarity") + "Hellinger distance")
+        self._add_colorbar(self.image_, "1 - " * (kind == "similarity") + "Hellinger distance")
         label_matrix(ax, self.row_names, self.column_names)
         for axis, name in zip((ax.yaxis, ax.xaxis), self.names or ("", ""), strict=True):
             axis.set_label_text(write_name(name) or "topics", **LITERAL)
@@ -408,8 +397,7 @@ class TopicTreeDisplay(TreeDisplay):
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_model(estimator, TOPIC_MODEL, "components_", "topic_tree")
+        cls._check_model(estimator, TOPIC_MODEL, "components_", "topic_tree")
         n_own = len(estimator.components_)
         n_topics = count_leaves(n_topics, n_own, "n_topics", "topics")
         shown = estimator if n_topics == n_own else estimator.reduce_topics(n_topics)

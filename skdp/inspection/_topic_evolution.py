@@ -10,26 +10,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from skdp._checks import as_array, as_floats, check_count, shorten
+from skdp._checks import as_floats, check_count, shorten
+from skdp._numeric import Floats, Places
 from skdp.data import check_corpus
 from skdp.data._ragged import Offsets, offsets
 from skdp.inspection._axes import (
     GREY,
     LITERAL,
     PALETTE,
-    add_legend,
+    Display,
     as_names,
-    check_matplotlib,
+    check_choice,
+    check_index,
+    check_inner,
     check_model,
-    open_axes,
+    draw_boundaries,
     write_name,
 )
 
 # Plots along segments: cuts, and names of parts, such as chapters or documents.
 
 
-_LINES = (("white", 2.4), ("#333333", 0.8))
-"""Colors and widths of the lines between parts: a light rim shows the dark line on dark areas."""
+_LINES = (2.4, 0.8)
+"""Widths of the lines between parts, with and without their rim."""
 _NAMES = "part names"
 """Label by which the axis of names is identified."""
 _LONGEST = 40
@@ -49,11 +52,6 @@ class Cuts(NamedTuple):
     """(n_segments - 1,) probability of a cut in each gap; nan: no gap of a document."""
     true: NDArray[np.int64] | None
     """The first segment of each true part but the first."""
-
-    @property
-    def are_known(self) -> bool:
-        """Whether there is anything to draw."""
-        return self.proba is not None or self.true is not None
 
 
 class NamedParts(NamedTuple):
@@ -79,22 +77,12 @@ def check_parts(
         if part_names is not None:
             raise ValueError("part_names are the names of parts between boundaries: give both.")
         return NamedParts(offsets([n_segments]), None)
-    inner = as_array(boundaries, name)
-    if inner.size == 0:
-        inner = inner.astype(np.int64)
-    ptr = np.array([0, 0])  # invalid: not ascending
-    if inner.ndim == 1 and inner.dtype.kind in "iu":
-        ptr = np.concatenate([[0], inner, [n_segments]])
-    if np.any(ptr[1:] <= ptr[:-1]):
-        raise ValueError(
-            f"{name} must hold increasing integers between 0 and {n_segments}, the "
-            f"number of segments, both excluded; got {shorten(boundaries)}."
-        )
+    ptr = check_inner(boundaries, name, n_segments, "segments")
     names = None
     if part_names is not None:
         why = ", one more than there are boundaries"
         names = as_names(part_names, "part_names", len(ptr) - 1, why)
-    return NamedParts(ptr.astype(np.int64), names)
+    return NamedParts(ptr, names)
 
 
 def check_cuts(n_segments: int, cut_proba: ArrayLike | None, true_cuts: ArrayLike | None) -> Cuts:
@@ -114,7 +102,7 @@ def check_cuts(n_segments: int, cut_proba: ArrayLike | None, true_cuts: ArrayLik
     return Cuts(proba, true)
 
 
-def average_neighbors(shares: NDArray[np.float64], ptr: Offsets, width: int) -> NDArray[np.float64]:
+def average_neighbors(shares: Floats, ptr: Offsets, width: int) -> Floats:
     """Return the means of rows over windows of `width` rows, truncated at the ends of parts."""
     if width == 1:
         return shares
@@ -146,21 +134,11 @@ def draw_parts(ax: Any, parts: NamedParts) -> None:
     """Draw lines between parts, and names above, unless drawn; call it last, after the layout."""
     places = parts.boundaries + 0.5
     if len(places) and not any(line.get_gid() == _NAMES for line in ax.collections):
-        for color, width in _LINES:
-            ax.vlines(
-                places,
-                *(0.0, 1.0),
-                transform=ax.get_xaxis_transform(),
-                color=color,
-                linewidth=width if len(places) <= 40 else width / 3,
-                gid=_NAMES,
-            )
+        widths = _LINES if len(places) <= 40 else (_LINES[0] / 3, _LINES[1] / 3)
+        draw_boundaries(ax, places, widths, gid=_NAMES)
     if parts.names and not any(axis.get_label() == _NAMES for axis in ax.child_axes):
-        _write_names(
-            ax,
-            parts.ptr,
-            np.array([write_name(name, _LONGEST) for name in parts.names], dtype=object),
-        )
+        names = np.array([write_name(name, _LONGEST) for name in parts.names], dtype=object)
+        _write_names(ax, parts.ptr, names)
 
 
 def draw_cuts(ax: Any, cuts: Cuts) -> list[Any]:
@@ -207,9 +185,7 @@ def _write_names(ax: Any, ptr: Offsets, names: NDArray[np.object_]) -> None:
         axis.set_xticks(centers[kept], names[kept], rotation=90, **LITERAL)
 
 
-def _find_room(
-    at: NDArray[np.float64], widths: NDArray[np.float64], sizes: NDArray[np.int64]
-) -> NDArray[np.intp]:
+def _find_room(at: Floats, widths: Floats, sizes: Places) -> NDArray[np.intp]:
     """Return the indices of names, centered at `at`, that do not overlap, large parts first."""
     kept: list[int] = []
     for i in np.argsort(-sizes, kind="stable").tolist():
@@ -262,11 +238,7 @@ def choose_documents(
         parts = _documents_as_parts(ptr, boundaries, part_names)
         cuts = check_cuts(n_rows, _cut_proba(estimator, X, ptr) if reads_cuts else None, None)
         return Chosen(X, ptr, slice(0, n_rows), n_rows, parts, cuts)
-    document = check_count(document, "document")
-    if document >= len(corpus):
-        raise ValueError(
-            f"document must be below the number of documents in X, {len(corpus)}, got {document}."
-        )
+    document = check_index(document, "document", len(corpus), "documents")
     begin, end = ptr[document : document + 2].tolist()
     if begin == end:
         raise ValueError(f"document {document} has no segments to plot.")
@@ -339,7 +311,6 @@ def name_topics(estimator: Any, feature_names: ArrayLike | None) -> list[str] | 
 # Topic shares along segments.
 
 
-_KINDS = ("area", "step", "bar")
 _MAX_EDGED = 40
 """Number of segments beyond which white edges would cover thin areas."""
 _MAX_PANELS = 24
@@ -352,7 +323,7 @@ _PANEL_GAP = 1.3
 """Gap between panels next to each other, in bars."""
 
 
-class TopicEvolutionDisplay:
+class TopicEvolutionDisplay(Display):
     """Topic shares along the segments of a document or of a whole book, one color per topic.
 
     Create it with `from_estimator` or `from_predictions`. There are three kinds of plot:
@@ -542,7 +513,7 @@ class TopicEvolutionDisplay:
             If matplotlib is not installed.
         """
         _check_shows_cuts(kind, true_cuts)
-        check_matplotlib(f"{cls.__name__}.from_estimator")
+        cls._check_matplotlib()
         chosen = choose_documents(
             estimator, X, document, boundaries, part_names, true_cuts, reads_cuts=kind != "bar"
         )
@@ -560,7 +531,8 @@ class TopicEvolutionDisplay:
         )
         if kind is None:
             is_short = document is not None and len(segment_topic) <= _MAX_PANELS and smooth == 1
-            kind = "bar" if is_short and not chosen.cuts.are_known else "step"
+            has_cuts = chosen.cuts.proba is not None or chosen.cuts.true is not None
+            kind = "bar" if is_short and not has_cuts else "step"
             if estimator._segments_are_ordered and chosen.cuts.proba is None:
                 kind = "area"
         return display.plot(ax, kind=kind, n_topics=n_topics, smooth=smooth, colors=colors)
@@ -681,8 +653,7 @@ class TopicEvolutionDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if not isinstance(kind, str) or kind not in _KINDS:
-            raise ValueError(f"kind must be 'area', 'step' or 'bar', got {kind!r}.")
+        check_choice(kind, "kind", "area", "step", "bar")
         n_topics = check_count(n_topics, "n_topics", at_least=1)
         smooth = check_count(smooth, "smooth", at_least=1)
         if smooth % 2 == 0:
@@ -698,7 +669,7 @@ class TopicEvolutionDisplay:
             colors = list(colors)
             if len(colors) != n_components:
                 raise ValueError(f"colors must hold {n_components} colors, got {len(colors)}.")
-        check_matplotlib(f"{type(self).__name__}.plot")
+        self._check_matplotlib("plot")
 
         order = np.argsort(-self.segment_topic.mean(axis=0), kind="stable")
         self.topics_ = order[:n_topics]
@@ -715,8 +686,7 @@ class TopicEvolutionDisplay:
             marks = draw_cuts(self.ax_, self._cuts)
             handles = [*handles, *marks]
             labels += [mark.get_label() for mark in marks]
-        self.figure_ = self.ax_.figure
-        self.legend_ = add_legend(self.ax_, handles, labels)
+        self._add_legend(handles, labels)
         if kind != "bar":
             draw_parts(self.ax_, self._parts)
         return self
@@ -734,7 +704,7 @@ class TopicEvolutionDisplay:
         keys = self.topics_ if by_topic else range(len(self.topics_))
         return [PALETTE[key % len(PALETTE)] for key in keys]
 
-    def _gather(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _gather(self, shares: Floats) -> Floats:
         """Return the shares (n, K) of the topics shown, and of the others if there are any."""
         shown = shares[:, self.topics_]
         if shown.shape[1] == shares.shape[1]:
@@ -747,7 +717,7 @@ class TopicEvolutionDisplay:
     ) -> list[Any]:
         """Draw and return stacked areas."""
         n_segments = len(self.segment_topic)
-        self.ax_ = ax = open_axes(ax, (choose_width(self._parts, n_segments), 3.4), labels)
+        ax = self._open(ax, (choose_width(self._parts, n_segments), 3.4), labels)
         shares = average_neighbors(self._gather(self.segment_topic), self._parts.ptr, smooth)
         x, rows = _outline(self._parts.ptr, kind)
         floors = np.maximum(1.0 - np.cumsum(shares, axis=1), 0.0)[rows]
@@ -780,7 +750,7 @@ class TopicEvolutionDisplay:
             titles.insert(0, "document")
             cells = np.concatenate([[0], n_columns + cells])
         n_rows = int(cells[-1]) // n_columns + 1
-        self.ax_ = ax = open_axes(ax, (0.5 + n_columns * width, 0.7 + n_rows), labels)
+        ax = self._open(ax, (0.5 + n_columns * width, 0.7 + n_rows), labels)
         top = float(shares.max())
         rows, columns = np.divmod(cells, n_columns)
         floors = np.asarray(-top * (1.0 + _PITCH * rows), dtype=np.float64)
@@ -788,7 +758,9 @@ class TopicEvolutionDisplay:
         _frame_panels(ax, starts, floors, top, len(labels), titles)
         numbers = [str(k) for k in self.topics_] + ["…"] * (len(labels) - len(self.topics_))
         lowest = cells + n_columns > cells[-1]
-        _number_bars(ax, starts[lowest], floors[lowest] - 0.05 * top, numbers)
+        for x, y in zip(starts[lowest] + 0.5, floors[lowest] - 0.05 * top, strict=True):
+            for i, number in enumerate(numbers):
+                ax.text(x + i, y, number, ha="center", va="top", fontsize="small")
         return [
             _add_bars(ax, starts + i, floors, heights, color)
             for i, (heights, color) in enumerate(zip(shares.T, colors, strict=True))
@@ -801,7 +773,7 @@ def _check_shows_cuts(kind: str | None, *cuts: Any) -> None:
         raise ValueError("kind='bar' shows no cuts: use 'step' or 'area'.")
 
 
-def _outline(ptr: NDArray[np.int64], kind: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _outline(ptr: Places, kind: str) -> tuple[Floats, Places]:
     """Return the positions of the vertices of areas, and the segment of each vertex."""
     segments = np.arange(ptr[-1])
     if kind == "step":
@@ -816,12 +788,7 @@ def _outline(ptr: NDArray[np.int64], kind: str) -> tuple[NDArray[np.float64], ND
 
 
 def _frame_panels(
-    ax: Any,
-    starts: NDArray[np.float64],
-    floors: NDArray[np.float64],
-    top: float,
-    n_bars: int,
-    titles: list[str],
+    ax: Any, starts: Floats, floors: Floats, top: float, n_bars: int, titles: list[str]
 ) -> None:
     """Draw axes, scales and titles of the panels of bars."""
     from matplotlib.collections import LineCollection
@@ -840,21 +807,7 @@ def _frame_panels(
     ax.set_ylim(floors.min() - 0.25 * top, 0.35 * top)
 
 
-def _number_bars(
-    ax: Any, starts: NDArray[np.float64], tops: NDArray[np.float64], numbers: list[str]
-) -> None:
-    for start, top in zip(starts, tops, strict=True):
-        for i, number in enumerate(numbers):
-            ax.text(start + i + 0.5, top, number, ha="center", va="top", fontsize="small")
-
-
-def _add_bars(
-    ax: Any,
-    left: NDArray[np.float64],
-    floors: NDArray[np.float64],
-    heights: NDArray[np.float64],
-    color: Any,
-) -> Any:
+def _add_bars(ax: Any, left: Floats, floors: Floats, heights: Floats, color: Any) -> Any:
     """Return bars (n,), of width 1 with the gap at their right and left, as a collection."""
     from matplotlib.collections import PolyCollection
 
@@ -864,7 +817,7 @@ def _add_bars(
     return ax.add_collection(bars, autolim=False)
 
 
-def _check_shares(shares: Any, name: str) -> NDArray[np.float64]:
+def _check_shares(shares: Any, name: str) -> Floats:
     given = as_floats(shares, name)
     array: NDArray[np.float64] = check_array(given, dtype=np.float64, input_name=name)
     if np.any(array < 0) or not np.allclose(array.sum(axis=1), 1.0, rtol=0, atol=1e-4):

@@ -17,18 +17,18 @@ from skdp.inspection._axes import (
     GREY,
     LITERAL,
     PALETTE,
-    add_legend,
-    check_matplotlib,
+    Display,
+    check_choice,
     check_model,
     check_names,
     make_panels,
-    open_axes,
     write_name,
+    write_title,
 )
 from skdp.sequence._hmm._model import count_active
 
 
-class TraceDisplay:
+class TraceDisplay(Display):
     """Scalars of every kept sweep of a fit, with one panel per scalar and one line per chain.
 
     Create it with `from_estimator` or `from_trace`. Ideally, all chains vary around the same level
@@ -159,13 +159,11 @@ class TraceDisplay:
             If matplotlib is not installed.
         """
         names = self._check_names(names)
-        check_matplotlib(f"{type(self).__name__}.plot")
         n_chains = self.trace.n_chains
         chains = [f"chain {c}" for c in range(1, n_chains + 1)] if n_chains > 1 else []
         n_columns = 1 if len(names) <= 2 else 2
         n_rows = math.ceil(len(names) / n_columns)
-        self.ax_ = ax = open_axes(ax, (4.2 * n_columns, 0.5 + 1.5 * n_rows), chains)
-        self.figure_ = ax.figure
+        ax = self._open(ax, (4.2 * n_columns, 0.5 + 1.5 * n_rows), chains)
         self.axes_ = make_panels(ax, n_rows, n_columns, list(range(len(names))))
         ax.set_xlabel("sweep")
         self.lines_ = []
@@ -182,11 +180,11 @@ class TraceDisplay:
                 for c, values in enumerate(self.trace[name])
             ]
             self.lines_.append(lines)
-            panel.set_title(
-                write_name(name.replace("_", " ")), loc="left", fontsize="small", pad=3.0, **LITERAL
-            )
+            write_title(panel, write_name(name.replace("_", " ")), **LITERAL)
             panel.ticklabel_format(axis="y", useOffset=False, style="plain")
-        self.legend_ = add_legend(ax, self.lines_[0], chains) if chains else None
+        self.legend_ = None
+        if chains:
+            self._add_legend(self.lines_[0], chains)
         return self
 
     def _check_names(self, names: Sequence[str] | None) -> list[str]:
@@ -206,11 +204,10 @@ class TraceDisplay:
 # Lower bounds of a fit by iteration.
 
 
-_KINDS = ("bound", "gap")
 _BOUND_SIZE = (5.4, 3.4)
 
 
-class LowerBoundDisplay:
+class LowerBoundDisplay(Display):
     """The lower bound of the log evidence over the iterations of one or several fits.
 
     Create it with `from_estimator`, or with the constructor and `plot`. The bound rises, steeply at
@@ -256,8 +253,6 @@ class LowerBoundDisplay:
     >>> display.best_, len(display.lines_)
     (0, 2)
     """
-
-    legend_: Any
 
     def __init__(
         self,
@@ -316,7 +311,7 @@ class LowerBoundDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
+        cls._check_matplotlib()
         estimators = estimator if isinstance(estimator, list | tuple) else [estimator]
         for fitted in estimators:
             check_model(fitted, "a model that is fitted by a lower bound", "lower_bounds_")
@@ -347,12 +342,9 @@ class LowerBoundDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if not isinstance(kind, str) or kind not in _KINDS:
-            raise ValueError(f"kind must be 'bound' or 'gap', got {kind!r}.")
-        check_matplotlib(f"{type(self).__name__}.plot")
+        check_choice(kind, "kind", "bound", "gap")
         names = [] if self.names is None else self.names
-        self.ax_ = ax = open_axes(ax, _BOUND_SIZE, names)
-        self.figure_ = ax.figure
+        ax = self._open(ax, _BOUND_SIZE, names)
         highest = max(float(bounds.max()) for bounds in self.lower_bounds)
         self.lines_ = []
         for i, bounds in enumerate(self.lower_bounds):
@@ -373,7 +365,9 @@ class LowerBoundDisplay:
         else:
             ax.ticklabel_format(axis="y", useOffset=False, style="plain")
         ax.spines[["top", "right"]].set_visible(False)
-        self.legend_ = add_legend(ax, self.lines_, names) if names else None
+        self.legend_ = None
+        if names:
+            self._add_legend(self.lines_, names)
         return self
 
     def _color(self, i: int) -> str:
@@ -404,7 +398,7 @@ _FEW = 100
 """Bars show counts of sweeps if there are fewer than this."""
 
 
-class ComponentCountDisplay:
+class ComponentCountDisplay(Display):
     """The posterior distribution of the number of components, topics or features, as bars.
 
     Create it with `from_estimator`, or with the constructor and `plot`.
@@ -493,7 +487,7 @@ class ComponentCountDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
+        cls._check_matplotlib()
         check_is_fitted(estimator)
         probabilities, n_components = _find_numbers(estimator)
         n_samples = estimator.trace_["log_joint"].size
@@ -518,13 +512,11 @@ class ComponentCountDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{type(self).__name__}.plot")
-        from matplotlib.ticker import MaxNLocator
-
         shown = np.flatnonzero(self.probabilities >= _LEAST)
         numbers = np.arange(shown[0], shown[-1] + 1)
-        self.ax_ = ax = open_axes(ax, _COUNTS_SIZE, [])
-        self.figure_ = ax.figure
+        ax = self._open(ax, _COUNTS_SIZE)
+        from matplotlib.ticker import MaxNLocator
+
         chosen = self.n_components is None
         colors = [PALETTE[0] if chosen or k == self.n_components else GREY for k in numbers]
         heights, label = self.probabilities[numbers], "posterior probability"

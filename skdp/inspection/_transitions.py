@@ -10,26 +10,26 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, is_number
+from skdp._numeric import Floats
 from skdp.inspection._axes import (
-    BAR,
     GREY,
     LITERAL,
     PALETTE,
+    Display,
+    check_choice,
     check_cmap,
-    check_matplotlib,
+    check_fractions,
     check_model,
     check_names,
     decide_values,
     label_matrix,
-    open_axes,
     size_matrix,
+    text_color,
     write_name,
     write_values,
 )
-from skdp.inspection._states import check_matrix, check_shares, choose_states
+from skdp.inspection._states import check_shares, choose_states
 
-_KINDS = ("matrix", "space")
-_SCALES = ("log", "linear")
 _FLOOR = 0.001
 """Lower end of the logarithmic scale, and of the long-run shares of drawn states."""
 _SHOWN = 0.005
@@ -44,7 +44,7 @@ _ARC = 3.5
 """Width of the arc of a jump with probability 1, in points."""
 
 
-class TransitionDisplay:
+class TransitionDisplay(Display):
     """Probabilities of transitions between states, as a matrix or in the space of the states.
 
     Create it with `from_estimator`, or with the constructor and `plot`. In a matrix, transitions
@@ -185,8 +185,7 @@ class TransitionDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
-        check_model(estimator, "a hidden Markov model", "transmat_", "startprob_")
+        cls._check_model(estimator, "a hidden Markov model", "transmat_", "startprob_")
         display = cls(
             estimator.transmat_,
             estimator.startprob_,
@@ -253,10 +252,8 @@ class TransitionDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        if not isinstance(kind, str) or kind not in _KINDS:
-            raise ValueError(f"kind must be 'matrix' or 'space', got {kind!r}.")
-        if not isinstance(scale, str) or scale not in _SCALES:
-            raise ValueError(f"scale must be 'log' or 'linear', got {scale!r}.")
+        check_choice(kind, "kind", "matrix", "space")
+        check_choice(scale, "scale", "log", "linear")
         if not (is_number(min_probability) and 0.0 <= min_probability <= 1.0):
             raise ValueError(f"min_probability must be in [0, 1], got {min_probability!r}.")
         if kind == "space" and self.locations is None:
@@ -264,14 +261,13 @@ class TransitionDisplay:
                 "kind='space' needs states with locations, such as those of a GaussianSimilarity."
             )
         self.states_ = choose_states(states, self.shares, len(self.transmat), self._least)
-        check_matplotlib(f"{type(self).__name__}.plot")
+        self._check_matplotlib("plot")
         self.image_ = self.texts_ = self.points_ = self.arcs_ = self.positions_ = None
         cmap = check_cmap("YlGnBu" if cmap is None else cmap)
         if kind == "matrix":
             self._draw_matrix(ax, scale, include_values, cmap)
         else:
             self._draw_space(ax, float(min_probability), cmap)
-        self.figure_ = self.ax_.figure
         return self
 
     def _draw_matrix(self, ax: Any, scale: str, include_values: bool | None, cmap: Any) -> None:
@@ -285,7 +281,7 @@ class TransitionDisplay:
             rows = ["start", *columns]
         include_values = decide_values(include_values, len(columns))
         size = size_matrix(rows, columns, with_values=include_values)
-        self.ax_ = ax = open_axes(ax, size, [])
+        ax = self._open(ax, size)
         norm = Normalize(0.0, 1.0)
         if scale == "log":
             norm = LogNorm(_FLOOR, 1.0, clip=True)  # smaller values have the palest color
@@ -294,15 +290,14 @@ class TransitionDisplay:
             self.texts_ = write_values(ax, self.image_, values, _SHOWN)
         if self.startprob is not None:
             ax.axhline(0.5, color="white", linewidth=4.0)
-        self.colorbar_ = ax.figure.colorbar(self.image_, cax=ax.inset_axes(BAR))
-        self.colorbar_.set_label("probability")
+        self._add_colorbar(self.image_, "probability")
         label_matrix(ax, rows, columns)
         ax.set(xlabel="to state", ylabel="from state")
 
     def _draw_space(self, ax: Any, min_probability: float, cmap: Any) -> None:
         assert self.locations is not None
         self.positions_, labels = _project(self.locations[self.states_])
-        self.ax_ = ax = open_axes(ax, _SPACE, [])
+        ax = self._open(ax, _SPACE)
         shares = self.shares[self.states_]
         largest = max(float(shares.max()), np.finfo(float).tiny)
         areas = np.maximum(_AREA * shares / largest, _LEAST_AREA)
@@ -318,16 +313,13 @@ class TransitionDisplay:
             linewidth=0.8,
             zorder=3,
         )
-        self.colorbar_ = ax.figure.colorbar(self.points_, cax=ax.inset_axes(BAR))
-        self.colorbar_.set_label("probability of staying")
+        self._add_colorbar(self.points_, "probability of staying")
         self.arcs_ = self._draw_arcs(self.positions_, np.sqrt(areas) / 2.0, min_probability)
         for (x, y), j, value in zip(self.positions_, self.states_, stay, strict=True):
-            red, green, blue, _ = self.points_.cmap(value)
-            dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
             ax.annotate(
                 write_name(self.state_names[j]),
                 (x, y),
-                color="white" if dark else "black",
+                color=text_color(self.points_.cmap(value)),
                 ha="center",
                 va="center",
                 fontsize="x-small",
@@ -338,12 +330,7 @@ class TransitionDisplay:
         ax.margins(0.12)
         ax.set_aspect("equal", adjustable="datalim")
 
-    def _draw_arcs(
-        self,
-        positions: NDArray[np.float64],
-        radii: NDArray[np.float64],
-        min_probability: float,
-    ) -> list[Any]:
+    def _draw_arcs(self, positions: Floats, radii: Floats, min_probability: float) -> list[Any]:
         """Draw and return the arcs between dots of these radii, in points."""
         from matplotlib.patches import FancyArrowPatch
 
@@ -373,8 +360,8 @@ class TransitionDisplay:
         return arcs
 
 
-def _check_transmat(transmat: ArrayLike) -> NDArray[np.float64]:
-    array = check_matrix(transmat, "transmat")
+def _check_transmat(transmat: ArrayLike) -> Floats:
+    array = check_fractions(transmat, "transmat", 2)
     if array.shape[0] != array.shape[1]:
         raise ValueError(f"transmat must be square, got shape {array.shape}.")
     if not np.allclose(array.sum(axis=1), 1.0, rtol=0, atol=1e-4):
@@ -382,7 +369,7 @@ def _check_transmat(transmat: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
-def _check_locations(locations: ArrayLike, n_states: int) -> NDArray[np.float64]:
+def _check_locations(locations: ArrayLike, n_states: int) -> Floats:
     array = as_array(locations, "locations")
     numbers = array.dtype.kind in "biuf" and np.all(np.isfinite(array))
     if array.ndim != 2 or len(array) != n_states or array.shape[1] == 0 or not numbers:
@@ -393,19 +380,16 @@ def _check_locations(locations: ArrayLike, n_states: int) -> NDArray[np.float64]
     return array.astype(np.float64)
 
 
-def _long_run_shares(
-    transmat: NDArray[np.float64], startprob: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def _long_run_shares(transmat: Floats, startprob: Floats | None) -> Floats:
     """Return the mean shares of time of a long chain, for any classes and periods of states."""
     n_states = len(transmat)
     start = np.full(n_states, 1.0 / n_states) if startprob is None else startprob
     going_on = np.eye(n_states) - _LASTING * transmat.T
     shares = np.maximum(np.linalg.solve(going_on, start), 0.0)
-    result: NDArray[np.float64] = shares / shares.sum()
-    return result
+    return np.asarray(shares / shares.sum())
 
 
-def _project(locations: NDArray[np.float64]) -> tuple[NDArray[np.float64], dict[str, Any]]:
+def _project(locations: Floats) -> tuple[Floats, dict[str, Any]]:
     """Return positions (n, 2) in a plane, and the labels of its axes."""
     n_dims = locations.shape[1]
     if n_dims == 1:
@@ -436,7 +420,7 @@ _GAP_INCHES, _BAR_INCHES, _TEXT_INCHES = 0.12, 0.8, 0.45
 """Gap between the matrix and the bars, length of the longest bar, room of the number at its end."""
 
 
-class FactorDisplay:
+class FactorDisplay(Display):
     """Matrix of the binary factors of states, with the share of time in each state as a bar.
 
     Create it with `from_estimator`, or with the constructor and `plot`. Each row is a state, the
@@ -487,7 +471,7 @@ class FactorDisplay:
         *,
         factor_names: Sequence[str] | None = None,
     ):
-        self.factors = check_matrix(factors, "factors")
+        self.factors = check_fractions(factors, "factors", 2)
         n_states, n_factors = self.factors.shape
         self.shares = None if shares is None else check_shares(shares, "shares", n_states)
         self.factor_names = check_names(factor_names, "factor_names", n_factors)
@@ -532,7 +516,7 @@ class FactorDisplay:
         ImportError
             If matplotlib is not installed.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
+        cls._check_matplotlib()
         check_is_fitted(estimator)
         if not hasattr(estimator, "factors_"):
             check_model(estimator, "a hidden Markov model with factors", "state_shares_")
@@ -571,15 +555,14 @@ class FactorDisplay:
             If matplotlib is not installed.
         """
         self.states_ = choose_states(states, self.shares, len(self.factors))
-        check_matplotlib(f"{type(self).__name__}.plot")
+        self._check_matplotlib("plot")
         names = [str(j) for j in self.states_]
         width, height = size_matrix(names, self.factor_names, with_values=False)
         shown = self.factors[self.states_]
         n_rows, n_columns = shown.shape
         margin = 0.0 if self.shares is None else _GAP_INCHES + _BAR_INCHES + _TEXT_INCHES
         cmap = check_cmap(cmap)
-        self.ax_ = ax = open_axes(ax, (width - 0.9 + margin, height), [])
-        self.figure_ = ax.figure
+        ax = self._open(ax, (width - 0.9 + margin, height))
         self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
         label_matrix(ax, names, self.factor_names)
         ax.set(xlabel="factor", ylabel="state")
@@ -589,7 +572,7 @@ class FactorDisplay:
             self._draw_bars(self.shares[self.states_], n_columns)
         return self
 
-    def _draw_bars(self, shares: NDArray[np.float64], n_columns: int) -> None:
+    def _draw_bars(self, shares: Floats, n_columns: int) -> None:
         """Draw bars to the right of the matrix, in its axes, to keep them aligned with rows."""
         ax = self.ax_
         room = ax.get_window_extent().width / ax.figure.dpi - _GAP_INCHES
