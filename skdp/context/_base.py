@@ -40,14 +40,11 @@ class _Events(NamedTuple):
 
     def encode(self, places: Iterable[int]) -> tuple[list[Column], list[Places]]:
         """Return columns of X by index, and the codes of the events in each."""
-        columns: list[Column] = []
-        codes: list[Places] = []
-        for place in places:
-            name = describe_column(place, self.names)
-            column, code = GapColumn.of(self.values[place][self.is_counted], name)
-            columns.append(column)
-            codes.append(code)
-        return columns, codes
+        encoded = [
+            GapColumn.of(self.values[place][self.is_counted], describe_column(place, self.names))
+            for place in places
+        ]
+        return [column for column, _ in encoded], [codes for _, codes in encoded]
 
 
 class BackoffClassifier(ClassifierMixin):
