@@ -22,7 +22,7 @@ from skdp.context._backoff._columns import (
     read_columns,
 )
 from skdp.context._backoff._pool import BackoffStep, CountedModel, explain_paths, name_levels
-from skdp.data._coding import Column, Values
+from skdp.data._coding import Values
 
 _CELLS_AT_ONCE = 2**24
 """Largest number of probabilities that `predict` keeps in memory."""
@@ -38,7 +38,7 @@ class _Events(NamedTuple):
     classes: NDArray[Any]
     names: NDArray[Any] | None  # of the columns of X
 
-    def encode(self, places: Iterable[int]) -> tuple[list[Column], list[Places]]:
+    def encode(self, places: Iterable[int]) -> tuple[list[GapColumn], list[Places]]:
         """Return columns of X by index, and the codes of the events in each."""
         encoded = [
             GapColumn.of(self.values[place][self.is_counted], describe_column(place, self.names))
@@ -58,7 +58,7 @@ class BackoffClassifier(ClassifierMixin):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
+        tags.input_tags.categorical = tags.input_tags.allow_nan = True
         return tags
 
     def _counted_models(self) -> Iterator[CountedModel]:

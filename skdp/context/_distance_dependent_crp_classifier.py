@@ -45,6 +45,7 @@ from skdp.context._distance_dependent._similarities import (
     SubsetOverlap,
     SubsetProduct,
 )
+from skdp.data._coding import Column
 from skdp.data._validation import check_rows
 from skdp.inference._convergence import warn_of_drifts
 from skdp.inference._trace import Trace
@@ -260,6 +261,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         tags.input_tags.pairwise = self._is_precomputed()
         tags.input_tags.positive_only = self._is_precomputed()
         tags.input_tags.categorical = not self._is_precomputed()
+        tags.input_tags.allow_nan = not (self._is_precomputed() or callable(self.kernel))
         # The matrix of the checks has inner products: rows with large values are close to all
         # others.
         tags.classifier_tags.poor_score = self._is_precomputed()
@@ -309,8 +311,9 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         else:
             values, similarities = read_columns(self, X, reset=True), None
             names = getattr(self, "feature_names_in_", None)
+            kind = Column if callable(self.kernel) else GapColumn  # functions know no gaps
             of_columns = [
-                GapColumn.of(those, describe_column(j, names)) for j, those in enumerate(values)
+                kind.of(those, describe_column(j, names)) for j, those in enumerate(values)
             ]
             given["columns"] = [column for column, _ in of_columns]
             codes, context_of, _, firsts = unique_rows(
@@ -446,7 +449,8 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         X : (n_samples, n_features) array-like or data frame
             A context in each row: categories of any kind that can be compared by equality, such as
             strings or numbers. A missing value (NaN, None, pandas' NA and NaT) is a category of its
-            column. With ``kernel="precomputed"``, (n_samples, n_samples) similarities.
+            column; if `kernel` is a function, it is refused. With ``kernel="precomputed"``,
+            (n_samples, n_samples) similarities.
         y : (n_samples,) array-like
             Outcomes.
 

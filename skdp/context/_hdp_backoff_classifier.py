@@ -22,7 +22,7 @@ from skdp._fit import ChainEstimator, FitState
 from skdp._numeric import Floats, Ints
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.context._backoff._columns import ContextTree, describe_column, read_columns
+from skdp.context._backoff._columns import ContextTree, GapColumn, describe_column, read_columns
 from skdp.context._backoff._pool import (
     BackoffSampler,
     BackoffStep,
@@ -35,7 +35,7 @@ from skdp.context._backoff._pool import (
     PoolWeights,
 )
 from skdp.context._base import BackoffClassifier
-from skdp.data._coding import Column, Values
+from skdp.data._coding import Values
 from skdp.processes._franchise import FranchisePriors, LawAverages, TableSample, check_by_depth
 
 _FEWEST_MEASUREMENTS = 20
@@ -485,14 +485,15 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         return self._iter_sweeps(X, y, sample_weight=sample_weight)
 
 
-def _warn_of_measurements(columns: list[Column], n_events: int, names: NDArray[Any] | None) -> None:
+def _warn_of_measurements(columns: list[GapColumn], n_events: int, names: Any) -> None:
     """Warn of columns of mostly distinct numbers, which are uninformative about new rows."""
     found = [
         describe_column(j, names)
         for j, column in enumerate(columns)
         if n_events >= _FEWEST_MEASUREMENTS
-        and len(column.values) > _MOSTLY_DISTINCT * n_events
-        and np.asarray(column.values).dtype.kind == "f"
+        and column.present is not None
+        and len(column.present.values) > _MOSTLY_DISTINCT * n_events
+        and np.asarray(column.present.values).dtype.kind == "f"
     ]
     if found:
         warnings.warn(

@@ -87,7 +87,7 @@ class Partition:
         # Built-in errors keep their type. Others, which may need more arguments than a message, get
         # a note.
         is_plain = type(error).__module__ == "builtins"
-        if is_plain and not isinstance(error, UnicodeError | ExceptionGroup):
+        if is_plain and not isinstance(error, UnicodeError | ExceptionGroup | StopIteration):
             raise type(error)(f"{self.where}: {error}") from error
         error.add_note(f"It was raised in {self.where}.")
         raise error
@@ -127,6 +127,10 @@ class Partitions(Sequence[Any]):
         if isinstance(i, slice):
             return [part.open() for part in self._parts[i]]
         return self._parts[i].open()
+
+    def __iter__(self) -> Iterator[Any]:
+        # That of sequences would end at an IndexError from a partition, and lose the others.
+        return (part.open() for part in self._parts)
 
 
 def is_bag(X: Any) -> bool:

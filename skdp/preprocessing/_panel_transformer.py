@@ -20,7 +20,7 @@ class SequenceTransformer(EstimatorMixin, TransformerMixin, BaseEstimator):
     """Base of transformers whose output is always of the kind of X."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+        super().__init_subclass__(**{"auto_wrap_output_keys": None, **kwargs})
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Do nothing: the output is always of the kind of X.

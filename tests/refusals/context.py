@@ -175,6 +175,7 @@ given().fit(-SQUARE, Y) -> ValueError: Negative values in data
 given().fit(SQUARE * np.nan, Y) -> ValueError: Input X contains NaN
 given(decay=1.0).fit(SQUARE, Y) -> ValueError: decay is for kernel='product'
 returning(-0.5).fit(X, Y) -> ValueError: up to 1e+120; got -0
+returning(0.5).fit([[0.0], [np.nan], [1.0]], Y) -> ValueError: X, column 0, contains NaN
 returning(np.nan).fit(X, Y) -> ValueError: got nan in row 0, column 0
 returning(np.inf).fit(X, Y) -> ValueError: got inf in row 0
 returning('a').fit(X, Y) -> ValueError: kernel(A, B) must hold real numbers

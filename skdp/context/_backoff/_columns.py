@@ -221,11 +221,10 @@ class GapColumn(Column):
 
 def find_missing(values: Values) -> NDArray[np.bool_]:
     """Return whether each value is missing."""
-    if values.dtype.kind in "biu":
-        return np.zeros(len(values), bool)
-    if values.dtype.kind in "fcMm":
+    if values.dtype.kind in "biufcMm":
         return np.asarray(values != values)
-    return np.array([is_missing(value) for value in values], dtype=bool)
+    # A tuple with missing parts is no category at all, which others say.
+    return np.array([is_missing(x) and not isinstance(x, tuple) for x in values.tolist()], bool)
 
 
 # Assignment of columns to the levels of contexts.
@@ -313,13 +312,13 @@ class ContextTree(ContextIndex):
 
     classes: NDArray[Any]  # (n_outcomes,)
     levels: Levels
-    columns: list[Column]  # of all levels, in order
+    columns: Sequence[Column]  # of all levels, in order
     keys: list[Places]  # sorted keys of the contexts after each step; an index is a context
 
     @classmethod
     def of(
         cls,
-        columns: list[Column],
+        columns: Sequence[Column],
         codes: list[Places],
         levels: Levels,
         outcomes: Places,
@@ -408,7 +407,7 @@ class ContextTree(ContextIndex):
 
 
 def _parents(
-    columns: list[Column], keys: list[Places], levels: Levels, *, has_root: bool
+    columns: Sequence[Column], keys: list[Places], levels: Levels, *, has_root: bool
 ) -> list[Places]:
     """Return the index of each context's parent in the level above, from the deepest level up."""
     parents = []

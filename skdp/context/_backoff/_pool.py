@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -193,7 +193,7 @@ class ChainPool:
 
     trees: list[ContextTree]  # the first has no columns; its distribution is the reference
     chains: list[Chain]  # columns of each tree
-    columns: list[Column]  # of X
+    columns: Sequence[Column]  # of X
     classes: NDArray[Any]  # (n_outcomes,)
     codes: Places  # (n, n_columns), of the events that the weights depend on
     is_single: NDArray[np.bool_]  # (n, n_columns), no other event has the same category
@@ -203,7 +203,7 @@ class ChainPool:
     @classmethod
     def of(
         cls,
-        columns: list[Column],
+        columns: Sequence[Column],
         codes: list[Places],
         outcomes: Places,
         counts: Places,

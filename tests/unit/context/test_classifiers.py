@@ -216,7 +216,6 @@ def tables_with(missing):
         yield pd.DataFrame({"c": pd.Series(column, dtype=object)})
     yield pd.DataFrame({"c": pd.Series(words, dtype="str")})
     yield pd.DataFrame({"c": pd.Series(words, dtype=object).astype("category")})
-    yield [[("a", value)] for value in words]
     if missing is None:
         yield from frames({"c": words})
         yield from frames({"c": [1, 2, 1, None]})
@@ -243,6 +242,8 @@ def test_a_missing_value_is_a_category_in_all_containers(model):
             found = clone(model).fit(X, y).predict_proba(X)
             assert any(np.array_equal(found, each) for each in expected)
         assert_array_equal(fitted.predict_proba([[missing]]), fitted.predict_proba([["z"]]))
+        with pytest.raises(ValueError, match="contains NaN, None or another missing value"):
+            clone(model).fit([[("a", missing)], ["b"], ["a"], ["b"]], y)
 
 
 @each_of(CLASSIFIERS)

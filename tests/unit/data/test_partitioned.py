@@ -293,6 +293,18 @@ def test_delayed():
         PartitionedCorpus.from_delayed(delayed([[[0]]]), 5).compute()
 
 
+@pytest.mark.parametrize("error", [IndexError, StopIteration])
+def test_errors_that_end_loops(dask, error):
+    """They are errors of a partition, not the end of the data."""
+
+    def read():
+        raise error("no such file")
+
+    X = PartitionedCorpus.from_delayed([*delayed(CORPUS), dask.delayed(read)()], 6)
+    with pytest.raises((error, RuntimeError)):
+        X.compute()
+
+
 @all_kinds
 def test_bags(split, whole, dask):
     bag = dask.bag.from_sequence(list(whole), npartitions=2)
