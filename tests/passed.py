@@ -281,7 +281,8 @@ class Unpassed:
         if not unit:
             return
         self._seconds[unit] += report.duration
-        if report.failed or "could not import" in str(report.longrepr):  # skipped for that reason
+        is_unseen = report.skipped and unit.startswith("patch:")
+        if report.failed or is_unseen or "could not import" in str(report.longrepr):
             self._failed.add(unit)
         if report.when == "teardown" and unit not in self._failed:
             self._n_passed[unit] += 1

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from mutation.mutations import EQUIVALENTS, MUTATIONS, ROOMS
+from mutation.mutations import EQUIVALENTS, MUTATIONS, NOT_SEEN, ROOMS
 from passed import RECORD, Record
 
 ROOT = Path(__file__).parents[2]
@@ -53,16 +53,6 @@ def test_patches_are_in_the_file_of_their_room(room):
 def test_names_are_unique():
     counts = Counter(mutation.name for mutation in [*MUTATIONS, *EQUIVALENTS])
     assert [name for name, n in counts.items() if n > 1] == []
-
-
-NOT_SEEN = """
-nested-flips-leave-what-follows hdp-columns-move-without-their-weights open-moved-tables-stay
-""".split()
-"""Patches whose tests did not fail in an assertion when they were run last.
-
-The test of the first takes more than 100 seconds, that of the second stays green, and that of the
-last one fails with an IndexError.
-"""
 
 
 def test_every_patch_has_been_seen():
