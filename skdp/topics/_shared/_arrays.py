@@ -277,6 +277,19 @@ def sort_words(corpus: SegmentedCorpus) -> SegmentedCorpus:
     return corpus._like(tokens.astype(np.int32), (corpus.doc_ptr, corpus.segment_ptr))
 
 
+def alternate_words(corpus: SegmentedCorpus) -> SegmentedCorpus:
+    """Return a corpus with each word of a segment once, by id, then the second ones, and so on.
+
+    If equal words came together, a first one in a wrong topic would keep the others there.
+    """
+    corpus = sort_words(corpus)
+    segments = np.repeat(np.arange(len(corpus.segment_ptr) - 1), np.diff(corpus.segment_ptr))
+    keys = segments * corpus.n_features + corpus.tokens
+    numbers = np.arange(len(keys)) - np.searchsorted(keys, keys)  # among equal words
+    order = np.lexsort((keys, numbers, segments))
+    return corpus._like(corpus.tokens[order], (corpus.doc_ptr, corpus.segment_ptr))
+
+
 def split_documents(corpus: SegmentedCorpus, n_shards: int) -> list[tuple[int, int]]:
     """Return ranges of documents with about equal numbers of tokens; some may be empty."""
     ends = corpus.segment_ptr[corpus.doc_ptr[1:]]

@@ -25,7 +25,7 @@ from skdp._numeric._random import find_second_halves
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._ragged import offsets
 from skdp.topics._kernels._counts import score_tokens
-from skdp.topics._shared._arrays import sort_words
+from skdp.topics._shared._arrays import alternate_words, sort_words
 
 _CHUNK_TOKENS = 20_000
 
@@ -107,7 +107,7 @@ def fold_in_documents(
     corpus: SegmentedCorpus, models: list[Any], settings: FoldIn
 ) -> Iterator[Shares]:
     """Yield topic shares of documents and of segments for each model, with its topics fixed."""
-    corpus = sort_words(corpus)  # their order has no meaning, and would change the draws
+    corpus = alternate_words(corpus)  # their own order has no meaning, and would change the draws
     # Chunks do not affect the result, because each document has its own random stream.
     n_chunks = max(1, min(len(corpus), len(corpus.tokens) // _CHUNK_TOKENS))
     bounds = np.linspace(0, len(corpus), n_chunks + 1).astype(int)
