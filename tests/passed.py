@@ -103,9 +103,8 @@ class Contents:
         """Return the hash of a file of tests."""
         text = (self._root / test).read_text(encoding="utf-8")
         if test in READ_ALL_SOURCES:
-            raw = [
-                (self._root / name).read_bytes().decode("utf-8", "replace") for name in self._files
-            ]
+            sources = [self._root / name for name in self._files if name != RECORD]
+            raw = [source.read_bytes().decode("utf-8", "replace") for source in sources]
             return self._combine([], *raw)
         names = self._uses(test)
         if ANY.search(text):
