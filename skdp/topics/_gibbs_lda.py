@@ -14,13 +14,14 @@ from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._lda._sampler import (
-    BurstyLDASampler,
     DistributedLDASampler,
     LDAModel,
     LDASampler,
-    WordBursts,
+    PowerLaw,
+    PowerLawLDASampler,
 )
 from skdp.topics._shared._arrays import LabeledCorpus
+from skdp.topics._shared._bursts import BURST_SUMS, Bursts
 from skdp.topics._shared._distributed import DistributedCorpus
 from skdp.topics._shared._fold_in import LikelihoodMixin
 
@@ -78,6 +79,18 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         discount or a given concentration then needs ``topic_word_prior="auto"``, which has no
         effect. "shared": the topics share a learned H ~ Dir(gamma), with `topic_word_prior` as
         gamma.
+    burst_concentration : float, "auto" or None, default=None
+        Bursts of words: a word that occurs in a document (or, with level "segment", in a segment)
+        is likely to recur there. Each document has its own version of every topic's words,
+        psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the topic,
+        measured in words: after b_w words of a topic, the next one repeats one of them with
+        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`. None:
+        no bursts.
+    burst_concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
+    burst_discount : float in [0, 1) or "auto", default=0.0
+        Discount a_w of bursts. "auto" draws it in every sweep under a uniform prior. It has no
+        effect without bursts.
     seed_words : dict or None, default=None
         What some topics are about: a dict from topics to lists of words. A topic is a number
         from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
@@ -146,6 +159,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         Only if topics are Pitman-Yor processes: posterior means, or the given values.
     topic_word_base_ : (n_features,) array
         Only if topics are Pitman-Yor processes: E[H].
+    burst_concentration_, burst_discount_ : float
+        Only with bursts: posterior means, or the given values.
     topic_names_ : list of str or None
         Only if `seed_words` has names: the names of all topics, None for those without.
     trace_ : Trace
@@ -181,6 +196,13 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     time is proportional to K and not to the number of topics of a word. `seed_words`,
     `fixed_components`, shards and partitions are not available.
 
+    With bursts [2]_ the words of a document that have a topic are the customers of a Chinese
+    restaurant; a table serves one word, drawn from the topic. So `components_` counts the tables,
+    and predictions include the document's own words: `score` and `log_likelihood` give another
+    occurrence of a word of the document its share of the customers. Time is proportional to K and
+    not to the number of topics of a word. Partitions and topics that are Pitman-Yor processes are
+    not available with bursts.
+
     References
     ----------
     T. L. Griffiths and M. Steyvers (2004). Finding scientific topics. PNAS 101. -- L. Yao, D. Mimno
@@ -190,6 +212,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
 
     .. [1] I. Sato and H. Nakagawa (2010). Topic models with power-law using Pitman-Yor process.
        KDD.
+    .. [2] G. Doyle and C. Elkan (2009). Accounting for burstiness in topic models. ICML. --
+       W. L. Buntine and S. Mishra (2014). Experiments with non-parametric topic models. KDD.
 
     Examples
     --------
@@ -209,10 +233,14 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         "topic_word_concentration": [PRIOR, StrOptions({"auto"})],
         "topic_word_concentration_prior": [tuple, list],
         "topic_word_base": [StrOptions({"uniform", "shared"})],
+        "burst_concentration": [PRIOR, StrOptions({"auto"}), None],
+        "burst_concentration_prior": [tuple, list],
+        "burst_discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
     }
 
     _optional_attributes = BaseTopicModel._optional_attributes | frozenset([
         "topic_word_discount_", "topic_word_concentration_", "topic_word_base_",
+        "burst_concentration_", "burst_discount_",
     ])  # fmt: skip
 
     def __init__(
@@ -228,6 +256,9 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         topic_word_concentration: float | str = "auto",
         topic_word_concentration_prior: tuple[float, float] = (1.0, 0.1),
         topic_word_base: str = "uniform",
+        burst_concentration: float | str | None = None,
+        burst_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        burst_discount: float | str = 0.0,
         seed_words: dict[Any, Any] | None = None,
         seed_weight: int | str = "auto",
         fixed_components: Any = None,
@@ -255,6 +286,9 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         self.topic_word_concentration = topic_word_concentration
         self.topic_word_concentration_prior = topic_word_concentration_prior
         self.topic_word_base = topic_word_base
+        self.burst_concentration = burst_concentration
+        self.burst_concentration_prior = burst_concentration_prior
+        self.burst_discount = burst_discount
         self.seed_words = seed_words
         self.seed_weight = seed_weight
         self.fixed_components = fixed_components
@@ -275,10 +309,17 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
-        if self._word_bursts() is not None:
-            self._check_bursts()
+        self._bursts()
+        if self._power_law() is not None:
+            self._check_power_law()
 
-    def _word_bursts(self) -> WordBursts | None:
+    def _bursts(self) -> Bursts | None:
+        """Return the bursts of a new chain."""
+        prior = check_gamma_prior(self.burst_concentration_prior, "burst_concentration_prior")
+        given, discount = self.burst_concentration, self.burst_discount
+        return None if given is None else Bursts(given, prior, discount)
+
+    def _power_law(self) -> PowerLaw | None:
         """Return the parameters of topics as Pitman-Yor processes; None: Dirichlet vectors."""
         discount, concentration = self.topic_word_discount, self.topic_word_concentration
         discount_prior = check_beta_prior(
@@ -291,7 +332,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         has_shared_base = self.topic_word_base == "shared"
         if discount == 0.0 and is_drawn and not has_shared_base:
             return None
-        return WordBursts(
+        return PowerLaw(
             discount if isinstance(discount, str) else float(discount),
             discount_prior,
             concentration if is_drawn else float(concentration),
@@ -299,7 +340,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             has_shared_base,
         )
 
-    def _check_bursts(self) -> None:
+    def _check_power_law(self) -> None:
         """Raise for parameters that need topics that are Dirichlet vectors."""
         what = (
             "if topics are Pitman-Yor processes, because of "
@@ -307,7 +348,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             f"topic_word_concentration={shorten(self.topic_word_concentration)} and "
             f"topic_word_base={self.topic_word_base!r}"
         )
-        for name in ("seed_words", "fixed_components"):
+        for name in ("seed_words", "fixed_components", "burst_concentration"):
             if getattr(self, name) is not None:
                 raise ValueError(f"{name} must be None {what}.")
         if self.n_shards != 1:
@@ -321,16 +362,22 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
 
     def _check_partitions(self, X: PartitionedCorpus) -> None:
         super()._check_partitions(X)
-        if self._word_bursts() is not None:
+        if self._power_law() is not None:
             raise TypeError(
                 f"Topics that are Pitman-Yor processes take no {type(X).__name__}: all words are "
                 "swept in one place. Use X.compute(), or topic_word_discount=0.0, "
                 "topic_word_concentration='auto' and topic_word_base='uniform'."
             )
 
+        if self.burst_concentration is not None:
+            raise TypeError(
+                f"Bursts of words take no {type(X).__name__}: their tables are drawn in one place. "
+                "Use X.compute(), or burst_concentration=None."
+            )
+
     def _size_of_topic(self, corpus: SegmentedCorpus) -> float:
         size = super()._size_of_topic(corpus)
-        if self._word_bursts() is not None:
+        if self._power_law() is not None:
             size += 4.0 * corpus.n_features * self.n_chains
         return size
 
@@ -367,10 +414,10 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             self._streams(root, Role.INIT, c),
             self._streams(root, Role.SWEEP, c),
         )
-        bursts = self._word_bursts()
-        if bursts is not None:
-            return BurstyLDASampler(corpus, bursts, *arguments)
-        return LDASampler(corpus, *arguments, self.n_jobs)
+        power_law = self._power_law()
+        if power_law is not None:
+            return PowerLawLDASampler(corpus, power_law, *arguments)
+        return LDASampler(corpus, *arguments, self.n_jobs, self._bursts())
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         return {
@@ -379,8 +426,11 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         }
 
     def _averaged_model(self) -> LDAModel:
+        bursts = None
+        if hasattr(self, "burst_concentration_"):
+            bursts = self.burst_concentration_, self.burst_discount_
         return LDAModel(
-            self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level
+            self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level, bursts
         )
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
@@ -390,4 +440,13 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
                 "doc_topic_prior must be given as numbers if topics are given, got "
                 f"{shorten(prior)}."
             )
-        return {"doc_topic_prior_": prior, "_fitted_level": self.level}
+        given: dict[str, Any] = {"doc_topic_prior_": prior, "_fitted_level": self.level}
+        if self.burst_concentration is None:
+            return given
+        for name in BURST_SUMS:
+            if isinstance(getattr(self, name), str):
+                raise ValueError(
+                    f"{name} must be given as a number if topics are given, got 'auto'."
+                )
+            given[f"{name}_"] = float(getattr(self, name))
+        return given

@@ -112,13 +112,14 @@ _END = 2**62
 
 @njit_loop
 def move_words(tokens, before, after, counts, totals):
-    """Move the count of every word from its topic in `before` to its topic in `after`."""
+    """Move the count of every word from its topic in `before` to that in `after`; -1 is none."""
     for i in range(tokens.shape[0]):
         k, m = before[i], after[i]
-        if k != m:
+        if k != m and k >= 0:
             counts[tokens[i], k] -= np.float32(1.0)
-            counts[tokens[i], m] += np.float32(1.0)
             totals[k] -= 1.0
+        if k != m and m >= 0:
+            counts[tokens[i], m] += np.float32(1.0)
             totals[m] += 1.0
 
 

@@ -1,4 +1,4 @@
-"""Collapsed Gibbs sampling of latent Dirichlet allocation: sweeps, estimates, word bursts.
+"""Collapsed Gibbs sampling of latent Dirichlet allocation: sweeps, estimates, power laws.
 
 Symbols and shapes: K topics, W words in the vocabulary, n tokens; a node is a range of tokens with
 its own topic distribution: a document, or a segment. K' is K padded to whole vectors.
@@ -57,6 +57,13 @@ from skdp._numeric._simd import (
 )
 from skdp.processes._concentration import draw_seating_evidence, draw_table_evidence
 from skdp.processes._kernels_stirling import log_stirling, open_ratio
+from skdp.topics._kernels._bursts import (
+    add_burst_estimates,
+    draw_seats,
+    enter_node_with_bursts,
+    sweep_nodes_with_bursts,
+    with_seats,
+)
 from skdp.topics._kernels._counts import (
     AHEAD,
     LESS,
@@ -449,7 +456,7 @@ def return_strays(begin, end, tokens, topics, words, allowed):
 
 @njit_loop
 def sweep_labeled_nodes(
-    node_ptr, tokens, topics, words, alpha, gamma, scratch, sets, set_of, own_alpha, rng
+    node_ptr, tokens, topics, words, alpha, gamma, scratch, sets, set_of, own_alpha, bursts, rng
 ):
     """Draw the topic of every word once, from the topics that its node may use."""
     first, n_nodes = 0, set_of.shape[0]
@@ -459,8 +466,16 @@ def sweep_labeled_nodes(
             last += 1
         for k in range(alpha.shape[0]):
             own_alpha[k] = alpha[k] if allowed[k] else 0.0
-        sweep_nodes(first, last, node_ptr, tokens, topics, words, own_alpha, gamma, scratch, rng)
-        return_strays(node_ptr[first], node_ptr[last], tokens, topics, words, allowed)
+        if bursts is None:
+            sweep_nodes(
+                first, last, node_ptr, tokens, topics, words, own_alpha, gamma, scratch, rng
+            )
+            return_strays(node_ptr[first], node_ptr[last], tokens, topics, words, allowed)
+        else:
+            sweep_nodes_with_bursts(
+                first, last, node_ptr, tokens, topics, words, own_alpha, gamma, scratch, bursts,
+                rng,
+            )  # fmt: skip
         first = last
 
 
@@ -519,9 +534,12 @@ def log_prior_of_topics(node_ptr, topics, alpha, n_k):
 @njit
 def fold_in_nodes(
     tokens, segment_ptr, doc_ptr, node_ptr, nodes_of, topics, words, first_alpha, alpha, scratch,
-    n_sweeps, burn_in, work, place, key, out, rng,
+    bursts, n_sweeps, burn_in, work, place, key, out, opening, own, rng,
 ):  # fmt: skip
-    """Write E[theta] of every node to `out`, with topics fixed; see `_shared/_fold_in`."""
+    """Write E[theta] of every node to `out`, with topics fixed; see `_shared/_fold_in`.
+
+    With bursts, write the means of `add_burst_estimates` to `opening` and `own`, too.
+    """
     lengths = np.diff(segment_ptr)
     scale = 1.0 / (n_sweeps - burn_in)
     while place[0] < doc_ptr.shape[0] - 1 and work > 0:
@@ -533,15 +551,30 @@ def fold_in_nodes(
         first, last = nodes_of[d], nodes_of[d + 1]
         while place[1] < n_sweeps and work > 0:
             prior = first_alpha if place[1] == 0 else alpha
-            sweep_nodes(first, last, node_ptr, tokens, topics, words, prior, 0.0, scratch, rng)
+            if bursts is None:
+                sweep_nodes(first, last, node_ptr, tokens, topics, words, prior, 0.0, scratch, rng)
+            else:
+                sweep_nodes_with_bursts(
+                    first, last, node_ptr, tokens, topics, words, prior, 0.0, scratch, bursts, rng
+                )
             if place[1] >= burn_in:
                 add_node_estimates(first, last, node_ptr, topics, alpha, out)
+                if bursts is not None:
+                    add_burst_estimates(
+                        first, last, node_ptr, topics, alpha, scratch, bursts, opening, own
+                    )
             place[1] += 1
             work -= content.shape[0] + (last - first) + 1
         if place[1] == n_sweeps:
             for x in range(first, last):
                 for k in range(alpha.shape[0]):
                     out[x, k] *= scale
+            if bursts is not None:
+                for x in range(first, last):
+                    for k in range(alpha.shape[0]):
+                        opening[x, k] *= scale
+                for i in range(node_ptr[first], node_ptr[last]):
+                    own[i] *= scale
             place[0], place[1] = d + 1, 0
 
 
@@ -569,9 +602,37 @@ def extend_node(begin, end, tokens, topics, words, alpha, base, sums, rng):
     return log_weight
 
 
+@njit_internal_nogc
+def extend_node_with_bursts(begin, end, tokens, topics, words, alpha, scratch, bursts, rng):
+    """Redraw the first words of a node, then extend it; return the log of the weight."""
+    total, n_tokens = alpha.sum(), tokens.shape[0]
+    enter_node_with_bursts(0, begin, n_tokens, topics, alpha, scratch, bursts)
+    draw_seats(
+        0, 0, begin, tokens, topics, words, alpha, np.float32(0.0), 0.0, scratch, bursts, False, rng
+    )
+    log_weight = draw_seats(
+        0,
+        begin,
+        end,
+        tokens,
+        topics,
+        words,
+        alpha,
+        np.float32(0.0),
+        0.0,
+        scratch,
+        bursts,
+        True,
+        rng,
+    )
+    for i in range(begin, end):
+        log_weight -= math.log(total + i)
+    return log_weight
+
+
 @njit_internal
-def estimate_node(tokens, topics, words, alpha, scratch, base, sums, rng):
-    """Return the log of an estimate of p(words) of a node; `topics` (R, n) is scratch."""
+def estimate_node(tokens, topics, words, alpha, scratch, bursts, seats, base, sums, rng):
+    """Return the log of an estimate of p(words) of a node; `topics`, `seats` (R, n) are scratch."""
     n_particles, n_tokens = topics.shape
     log_weights = np.zeros(n_particles)
     ancestors = np.empty(n_particles, np.int64)
@@ -582,26 +643,39 @@ def estimate_node(tokens, topics, words, alpha, scratch, base, sums, rng):
         end = next_stop(begin, n_tokens)
         node_ptr[1] = begin
         for r in range(n_particles):
-            sweep_nodes(0, 1, node_ptr, tokens[:begin], topics[r], words, alpha, 0.0, scratch, rng)
-            log_weights[r] += extend_node(
-                begin, end, tokens, topics[r], words, alpha, base, sums, rng
-            )
+            if bursts is None:
+                sweep_nodes(
+                    0, 1, node_ptr, tokens[:begin], topics[r], words, alpha, 0.0, scratch, rng
+                )
+                log_weights[r] += extend_node(
+                    begin, end, tokens, topics[r], words, alpha, base, sums, rng
+                )
+            else:
+                log_weights[r] += extend_node_with_bursts(
+                    begin, end, tokens, topics[r], words, alpha, scratch,
+                    with_seats(bursts, bursts.firsts, seats[r]), rng,
+                )  # fmt: skip
         begin = end
         result += resample(log_weights, ancestors, rng)
         for r in range(n_particles):
             if ancestors[r] != r:
                 topics[r, :end] = topics[ancestors[r], :end]
+                if bursts is not None:
+                    seats[r, :end] = seats[ancestors[r], :end]
     return result + log_mean_exp(log_weights)
 
 
 @njit
 def estimate_nodes(
-    n_particles, tokens, segment_ptr, doc_ptr, node_ptr, nodes_of, words, alpha, scratch, key, out
-):
+    n_particles, tokens, segment_ptr, doc_ptr, node_ptr, nodes_of, words, alpha, scratch, bursts,
+    key, out,
+):  # fmt: skip
     """Write the log of an estimate of the probability of every document's words to `out` (D,)."""
     rng = np.empty(4, np.uint64)
     lengths = np.diff(segment_ptr)
     base, sums = np.empty_like(alpha), np.empty_like(alpha)
+    for k in range(alpha.shape[0]):
+        scratch.reciprocal[k] = 1.0
     for d in range(doc_ptr.shape[0] - 1):
         begin, end = doc_ptr[d], doc_ptr[d + 1]
         content = tokens[segment_ptr[begin] : segment_ptr[end]]
@@ -609,11 +683,20 @@ def estimate_nodes(
         out[d] = 0.0
         for x in range(nodes_of[d], nodes_of[d + 1]):
             of_node = tokens[node_ptr[x] : node_ptr[x + 1]]
-            topics = np.empty((n_particles, of_node.shape[0]), np.int32)
-            out[d] += estimate_node(of_node, topics, words, alpha, scratch, base, sums, rng)
+            topics = np.full((n_particles, of_node.shape[0]), -1, np.int32)
+            if bursts is None:
+                out[d] += estimate_node(
+                    of_node, topics, words, alpha, scratch, None, topics, base, sums, rng
+                )
+            else:
+                firsts = bursts.firsts[node_ptr[x] : node_ptr[x + 1]] - np.int32(node_ptr[x])
+                own = with_seats(bursts, firsts, bursts.seats)
+                out[d] += estimate_node(
+                    of_node, topics, words, alpha, scratch, own, topics.copy(), base, sums, rng
+                )
 
 
-# Topics that are Pitman-Yor processes: words come in bursts.
+# Topics that are Pitman-Yor processes: words follow a power law.
 #
 # Every topic is a Chinese restaurant: its words are customers, a table serves one word, and the
 # word of a new table is drawn from the base H, which is uniform or has a Dirichlet prior and is
@@ -654,7 +737,7 @@ def probability_in_base(w, word_tables, n_tables, gamma):
 
 
 @njit_loop
-def sweep_bursts(
+def sweep_power_law(
     node_ptr,
     tokens,
     topics,
@@ -757,7 +840,7 @@ def gather_evidence(counts, tables, topic_tables, a, b, values, row_ptr, rng):
 
 
 @njit
-def log_probability_of_bursts(
+def log_probability_of_power_law(
     counts, totals, tables, topic_tables, word_tables, a, b, gamma, values, row_ptr
 ):
     """Return log p(w, T | z)."""

@@ -1,4 +1,4 @@
-"""Chains of latent Dirichlet allocation, also with bursts of words, and over partitions."""
+"""Chains of latent Dirichlet allocation, also with topics of a power law, and over partitions."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_bounded_beta, draw_concentration
 from skdp.processes._network_tables import StirlingRatios
+from skdp.topics._kernels._bursts import sweep_nodes_with_bursts
 from skdp.topics._kernels._counts import Corpus, WordCounts
 from skdp.topics._kernels._lda import (
     SPARSE_FROM,
@@ -32,13 +33,13 @@ from skdp.topics._kernels._lda import (
     list_words,
     lists_of_counts,
     log_prior_of_topics,
-    log_probability_of_bursts,
+    log_probability_of_power_law,
     move_into_sets,
     seat_randomly,
-    sweep_bursts,
     sweep_labeled_nodes,
     sweep_nodes,
     sweep_nodes_sparse,
+    sweep_power_law,
 )
 from skdp.topics._shared._arrays import (
     MAX_COUNT,
@@ -54,6 +55,7 @@ from skdp.topics._shared._arrays import (
     update_by_frequencies,
     update_symmetric_dirichlet,
 )
+from skdp.topics._shared._bursts import BURST_SUMS, Bursts, BurstTopics, TablePlaces
 from skdp.topics._shared._distributed import DistributedCorpus, DistributedSampler
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._shared._partition import Counted, ShardSweep, pack, unpack
@@ -68,9 +70,21 @@ class LDAState(TopicState):
         """Document-topic prior alpha, (K,)."""
         return as_readonly(self._sampler.doc_topic_prior)
 
+    @property
+    def burst_concentration(self) -> float | None:
+        """Concentration b_w of bursts; None without bursts."""
+        bursts = self._sampler.bursts
+        return None if bursts is None else float(bursts.concentration)
 
-class BurstyLDAState(LDAState):
-    """The state of a chain of latent Dirichlet allocation whose words come in bursts."""
+    @property
+    def burst_discount(self) -> float | None:
+        """Discount a_w of bursts; None without bursts."""
+        bursts = self._sampler.bursts
+        return None if bursts is None else float(bursts.discount)
+
+
+class PowerLawLDAState(LDAState):
+    """The state of a chain of latent Dirichlet allocation whose topics follow a power law."""
 
     @property
     def topic_word_discount(self) -> float:
@@ -128,14 +142,17 @@ class NodeSweep(ShardSweep):
     def __init__(
         self,
         corpus: Corpus,
-        state: NodeTopics,
+        state: Any,  # NodeTopics, or BurstTopics
         node_ptr: NDArray[np.int64],
         alpha: NDArray[np.float64],
         gamma: float,
         scratch: DenseScratch | SparseScratch,  # for words as counts, or as lists
         allowed: AllowedTopics | None,  # only if words are counts
+        bursts: tuple[float, float] | None = None,  # concentration and discount
+        places: TablePlaces | None = None,  # of the tables of bursts
     ):
         super().__init__(corpus, state)
+        self.bursts, self.places = bursts, places
         self.allowed = allowed
         self.node_ptr = node_ptr
         self.alpha = alpha
@@ -147,12 +164,27 @@ class NodeSweep(ShardSweep):
         empty = empty_sparse_scratch if self.is_sparse else empty_dense_scratch
         self.scratch = empty(len(self.alpha))
 
+    def counted_words(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the words that topics count and their topics, -1 for words that are not there."""
+        if self.places is None:
+            return super().counted_words()
+        return self.places.words, self.places.served(self.state)
+
     def sweep(self, words: Any, stream: NDArray[np.uint64]) -> NodeTopics:
         """Draw the topics of all words once; change `words` and return the state."""
+        bursts: Any = None
+        if self.bursts is not None and self.places is not None:
+            bursts = self.places.seats(self.bursts, self.state.seats, len(self.alpha))
         if self.allowed is not None:
             sweep_labeled_nodes(
                 self.node_ptr, self.corpus.tokens, self.state.topics, words, self.alpha,
-                self.gamma, self.scratch, *self.allowed, np.empty(len(self.alpha)), stream,
+                self.gamma, self.scratch, *self.allowed, np.empty(len(self.alpha)), bursts, stream,
+            )  # fmt: skip
+            return self.state
+        if bursts is not None:
+            sweep_nodes_with_bursts(
+                0, len(self.node_ptr) - 1, self.node_ptr, self.corpus.tokens, self.state.topics,
+                words, self.alpha, self.gamma, self.scratch, bursts, stream,
             )  # fmt: skip
             return self.state
         counts = (words.lists, words.totals) if self.is_sparse else (words,)
@@ -250,6 +282,16 @@ class LDAModel:
     components: NDArray[np.float32]  # (K, W)
     doc_topic_prior: NDArray[np.float64]  # (K,)
     level: str  # "document" or "segment": the units that have their own topic shares
+    bursts: tuple[float, float] | None = None  # concentration and discount
+
+    def empty_seats(self, corpus: SegmentedCorpus) -> Any:
+        """Return seats of the words of a corpus as kernels take them; None without bursts."""
+        if self.bursts is None:
+            return None
+        ptr = tokens_of_nodes(corpus, self.level)
+        places = TablePlaces.of(corpus.tokens, ptr, corpus.n_features)
+        seats = np.zeros(len(corpus.tokens), dtype=np.int32)
+        return places.seats(self.bursts, seats, len(self.doc_topic_prior))
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> LDAFoldIn:
         """Return the fold-in of documents of the corpus."""
@@ -279,7 +321,9 @@ class LDAFoldIn:
         prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
         # With a tiny prior the first word would fix the topic of all, and no word could leave it.
         first_prior = prior / min(float(prior.sum()), 1.0)
-        scratch = empty_dense_scratch(n_topics)
+        scratch, bursts = empty_dense_scratch(n_topics), model.empty_seats(corpus)
+        n_bursts = (0, 0) if bursts is None else (len(nodes), len(topics))
+        opening, own = np.zeros((n_bursts[0], n_topics)), np.zeros(n_bursts[1])
         place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         for work in slices(halt):
             fold_in_nodes(
@@ -293,17 +337,25 @@ class LDAFoldIn:
                 first_prior,
                 prior,
                 scratch,
+                bursts,
                 settings.n_sweeps,
                 settings.burn_in,
                 work,
                 place,
                 key,
                 nodes,
+                opening,
+                own,
                 rng,
             )
             if place[0] == len(corpus):
                 break
-        return shares_of_nodes(corpus, model.level, nodes, model.doc_topic_prior)
+        shares = shares_of_nodes(corpus, model.level, nodes, model.doc_topic_prior)
+        if bursts is None:
+            return shares
+        if model.level == "document":
+            opening = np.repeat(opening, np.diff(corpus.doc_ptr), axis=0)
+        return *shares, opening, own[bursts.firsts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,6 +381,7 @@ class LDALikelihood:
             self.words,
             np.array(model.doc_topic_prior),  # as in `TableModel.prior`
             empty_dense_scratch(len(model.doc_topic_prior)),
+            model.empty_seats(corpus),
             key,
             out,
         )
@@ -350,9 +403,10 @@ class LDASampler(TopicSampler):
         "_node_ptr",
         "_scratch",
         "_allowed",
+        "_places",
     )
 
-    shards: list[NodeTopics]
+    shards: list[Any]  # NodeTopics, or BurstTopics
 
     def __init__(
         self,
@@ -366,6 +420,7 @@ class LDASampler(TopicSampler):
         init_streams: list[NDArray[np.uint64]],  # of the first state, one for each shard
         streams: list[NDArray[np.uint64]],  # of the sweeps, one for each shard
         n_jobs: int | None = None,
+        bursts: Bursts | None = None,
     ):
         self._start_parameters(n_topics, level, doc_topic_prior)
         super().__init__(n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
@@ -385,6 +440,12 @@ class LDASampler(TopicSampler):
             self._move_into_sets(init_streams)
         else:
             self._sweep_words(self._first_topics(init), init_streams)
+        self.bursts = bursts
+        if bursts is not None:
+            self._take(corpus)  # with places for tables
+            for s, (topics,) in enumerate(self.shards):
+                seats = self._places[s].seat_together(topics, n_topics)
+                self.shards[s] = BurstTopics(topics, seats)
         self._count_words()
         self._return_strays(self._words)
 
@@ -400,7 +461,8 @@ class LDASampler(TopicSampler):
 
     @property
     def _sparse(self) -> bool:
-        return self.n_topics >= SPARSE_FROM and not self._is_labeled and self.fixed is None
+        is_plain = not self._is_labeled and self.fixed is None and self.bursts is None
+        return self.n_topics >= SPARSE_FROM and is_plain
 
     def _take(self, corpus: SegmentedCorpus | LabeledCorpus) -> None:
         corpus, allowed = corpus if isinstance(corpus, LabeledCorpus) else (corpus, None)
@@ -413,6 +475,12 @@ class LDASampler(TopicSampler):
         ]
         empty = empty_sparse_scratch if self._sparse else empty_dense_scratch
         self._scratch = [empty(self.n_topics) for _ in self._corpora]
+        if self.bursts is not None:
+            n_words = self._whole.n_features
+            self._places = [
+                TablePlaces.of(each.tokens, ptr, n_words)
+                for each, ptr in zip(self._corpora, self._node_ptr, strict=True)
+            ]
 
     def _move_into_sets(self, streams: list[NDArray[np.uint64]]) -> None:
         """Redraw the first topics of words that labels do not allow."""
@@ -518,11 +586,18 @@ class LDASampler(TopicSampler):
         return NodeSweep(
             self._corpora[s], self.shards[s], self._node_ptr[s], self.doc_topic_prior, gamma,
             empty_dense_scratch(self.n_topics) if is_fixed else self._scratch[s], self._allowed[s],
+            *(() if self.bursts is None else (self.bursts.parameters, self._places[s])),
         )  # fmt: skip
 
     # Parameters and shown attributes
 
+    def _seated_shards(self) -> list[Any]:
+        """Return the nodes, the state and the places of every shard with bursts."""
+        return list(zip(self._node_ptr, self.shards, self._places, strict=True))
+
     def _update_parameters(self) -> None:
+        if self.bursts is not None:
+            self.bursts.update(self._seated_shards(), self.n_topics, self.streams[0])
         if not isinstance(self.given_prior, str):
             return
         self.doc_topic_prior = update_by_frequencies(
@@ -545,10 +620,13 @@ class LDASampler(TopicSampler):
 
     def _log_prior(self) -> float:
         n_k = np.zeros(self.n_topics, dtype=np.int64)
-        return sum(
+        result = sum(
             log_prior_of_topics(node_ptr, shard.topics, self.doc_topic_prior, n_k)
             for node_ptr, shard in zip(self._node_ptr, self.shards, strict=True)
         )
+        if self.bursts is not None:
+            result += self.bursts.log_probability(self._seated_shards(), self.n_topics)
+        return result
 
     topic_axes: ClassVar[dict[str, int]] = {
         "doc_topic": 1,
@@ -564,6 +642,7 @@ class LDASampler(TopicSampler):
             "segment_topic": np.zeros((n_segments, self.n_topics)),
             "doc_topic_prior": np.zeros(self.n_topics),
             "topic_word_prior": np.zeros(()),
+            **({} if self.bursts is None else {name: np.zeros(()) for name in BURST_SUMS}),
         }
 
     def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
@@ -585,15 +664,25 @@ class LDASampler(TopicSampler):
     def _add_parameters_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
         sums["doc_topic_prior"] += self.doc_topic_prior
         sums["topic_word_prior"] += self.topic_word_prior
+        if self.bursts is not None:
+            for name, value in self.bursts.scalars().items():
+                sums[name] += value
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
-        return {**super().scalars(), "doc_topic_prior_sum": float(self.doc_topic_prior.sum())}
+        return {
+            **super().scalars(),
+            "doc_topic_prior_sum": float(self.doc_topic_prior.sum()),
+            **({} if self.bursts is None else self.bursts.scalars()),
+        }
 
     def model(self) -> LDAModel:
         """Return the current sample as a model."""
         return LDAModel(
-            self.components().astype(np.float32), self.doc_topic_prior.copy(), self.level
+            self.components().astype(np.float32),
+            self.doc_topic_prior.copy(),
+            self.level,
+            None if self.bursts is None else self.bursts.parameters,
         )
 
     # Interface of a sampler of one shard to a chain over partitions
@@ -622,13 +711,13 @@ class LDASampler(TopicSampler):
         return LDAState(self)
 
 
-# The chain whose topics are Pitman-Yor processes, so that words come in bursts.
+# The chain whose topics are Pitman-Yor processes, whose words follow a power law.
 
 
 START_DISCOUNT = 0.2
 
 
-class WordBursts(NamedTuple):
+class PowerLaw(NamedTuple):
     """Parameters of the Pitman-Yor processes of topics: "auto" for drawn parameters."""
 
     discount: float | str
@@ -638,7 +727,7 @@ class WordBursts(NamedTuple):
     has_shared_base: bool
 
 
-class BurstSweep:
+class PowerLawSweep:
     """A sweep over all words and their tables; `stirling` must match the discount."""
 
     def __init__(
@@ -648,7 +737,7 @@ class BurstSweep:
         node_ptr: NDArray[np.int64],
         alpha: NDArray[np.float64],
         tables: tuple[NDArray[Any], ...],  # numbers by word and topic, by topic, and by word
-        parameters: tuple[float, float, float],  # as in `BurstyLDASampler._all_parameters`
+        parameters: tuple[float, float, float],  # as in `PowerLawLDASampler._all_parameters`
         stirling: StirlingRatios,
         allowed: AllowedTopics | None,
     ):
@@ -665,7 +754,7 @@ class BurstSweep:
         """Draw the topics and tables of all words once; change `words` and return the state."""
         n_topics = len(self.alpha)
         allowed = self.allowed or AllowedTopics.every(n_topics, len(self.node_ptr) - 1)
-        sweep_bursts(
+        sweep_power_law(
             self.node_ptr, self.corpus.tokens, self.state.topics, words.counts, words.totals,
             *self.tables, self.alpha, *self.parameters, *allowed,
             self.stirling.values, self.stirling.row_ptr, *np.empty((4, n_topics)), stream,
@@ -673,7 +762,7 @@ class BurstSweep:
         return self.state
 
 
-class BurstyLDASampler(LDASampler):
+class PowerLawLDASampler(LDASampler):
     """Markov chain of latent Dirichlet allocation with Pitman-Yor processes as topics."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (*LDASampler._data_attributes, "_stirling")
@@ -684,7 +773,7 @@ class BurstyLDASampler(LDASampler):
     def __init__(
         self,
         corpus: SegmentedCorpus | LabeledCorpus,
-        bursts: WordBursts,
+        power_law: PowerLaw,
         n_topics: int,
         level: str,
         doc_topic_prior: Any,
@@ -694,15 +783,17 @@ class BurstyLDASampler(LDASampler):
         init_streams: list[NDArray[np.uint64]],
         streams: list[NDArray[np.uint64]],
     ):
-        self.bursts = bursts
-        self.discount = START_DISCOUNT if isinstance(bursts.discount, str) else bursts.discount
+        self.power_law = power_law
+        self.discount = (
+            START_DISCOUNT if isinstance(power_law.discount, str) else power_law.discount
+        )
         self.concentration = 0.0  # until the size of the vocabulary is known
         super().__init__(
             corpus, n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init,
             init_streams, streams, 1,
         )  # fmt: skip
         n_words = self._whole.n_features
-        given = bursts.concentration
+        given = power_law.concentration
         self.concentration = self.topic_word_prior * n_words if isinstance(given, str) else given
         self._set_prior_of_uniform_base()
         self.tables = (self._words.counts > 0).astype(np.int32)
@@ -728,7 +819,7 @@ class BurstyLDASampler(LDASampler):
 
     def _set_prior_of_uniform_base(self) -> None:
         """Set the prior of words to the pseudo-count that a uniform base gives every word."""
-        if not self.bursts.has_shared_base:
+        if not self.power_law.has_shared_base:
             self.topic_word_prior = self.concentration / self._whole.n_features
 
     @property
@@ -738,13 +829,13 @@ class BurstyLDASampler(LDASampler):
     @property
     def _all_parameters(self) -> tuple[float, float, float]:
         """Discount, concentration, and the prior of a shared base, or 0."""
-        gamma = self.topic_word_prior if self.bursts.has_shared_base else 0.0
+        gamma = self.topic_word_prior if self.power_law.has_shared_base else 0.0
         return self.discount, self.concentration, gamma
 
     def _sweep_of(self, s: int, words: Any) -> Any:
         if words.fixed:  # the first topics are given
             return super()._sweep_of(s, words)
-        return BurstSweep(
+        return PowerLawSweep(
             self._corpora[s], self.shards[s], self._node_ptr[s], self.doc_topic_prior,
             self._all_tables, self._all_parameters, self._stirling, self._allowed[s],
         )  # fmt: skip
@@ -756,7 +847,7 @@ class BurstyLDASampler(LDASampler):
         self._update_parameters()
         self._update_discount()
         self._update_concentration()
-        if self.bursts.has_shared_base and self.learns_topic_word_prior:
+        if self.power_law.has_shared_base and self.learns_topic_word_prior:
             self.topic_word_prior = update_symmetric_dirichlet(
                 self.topic_word_prior,
                 sum_rises(self.topic_word_prior, self.word_tables),
@@ -767,9 +858,9 @@ class BurstyLDASampler(LDASampler):
 
     def _update_discount(self) -> None:
         """Draw the discount, and recompute the ratios."""
-        if not isinstance(self.bursts.discount, str):
+        if not isinstance(self.power_law.discount, str):
             return
-        p, q = self.bursts.discount_prior
+        p, q = self.power_law.discount_prior
         of_tables, of_seatings = gather_evidence(
             self._words.counts, self.tables, self.topic_tables, self.discount, self.concentration,
             self._stirling.values, self._stirling.row_ptr, self.streams[0],
@@ -778,10 +869,10 @@ class BurstyLDASampler(LDASampler):
         self._make_ratios()
 
     def _update_concentration(self) -> None:
-        if isinstance(self.bursts.concentration, str):
+        if isinstance(self.power_law.concentration, str):
             self.concentration = draw_concentration(
                 self._words.totals[: self.n_topics].astype(np.int64), self.topic_tables,
-                self.discount, self.concentration, *self.bursts.concentration_prior,
+                self.discount, self.concentration, *self.power_law.concentration_prior,
                 self.streams[0],
             )  # fmt: skip
             self._set_prior_of_uniform_base()
@@ -789,7 +880,7 @@ class BurstyLDASampler(LDASampler):
     def base(self) -> NDArray[np.float64]:
         """Return E[H] given the state, (W,)."""
         n_words = self._whole.n_features
-        if not self.bursts.has_shared_base:
+        if not self.power_law.has_shared_base:
             return np.full(n_words, 1.0 / n_words)
         weights = self.word_tables + self.topic_word_prior
         return weights / weights.sum()
@@ -805,7 +896,7 @@ class BurstyLDASampler(LDASampler):
 
     def log_joint(self) -> float:
         """Return log p(words, topics, numbers of tables | parameters)."""
-        return self._log_prior() + log_probability_of_bursts(
+        return self._log_prior() + log_probability_of_power_law(
             self._words.counts, self._words.totals, *self._all_tables, *self._all_parameters,
             self._stirling.values, self._stirling.row_ptr,
         )  # fmt: skip
@@ -834,9 +925,9 @@ class BurstyLDASampler(LDASampler):
             "n_word_tables": float(self.topic_tables.sum()),
         }
 
-    def state(self) -> BurstyLDAState:
+    def state(self) -> PowerLawLDAState:
         """Return a read-only view of the state."""
-        return BurstyLDAState(self)
+        return PowerLawLDAState(self)
 
     def copy(self) -> Self:
         """Return a sampler with a copy of the same state."""

@@ -171,6 +171,10 @@ class ShardSweep:
         """Draw the latent variables of the words once; change `words` and return the state."""
         raise NotImplementedError
 
+    def counted_words(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the words that topics count and their topics, -1 for words that are not there."""
+        return self.corpus.tokens, self.state.topics
+
     def _make_scratch(self) -> None:
         """Allocate scratch arrays for a sweep."""
 
@@ -279,11 +283,12 @@ class Group:
         states, moves = [], []
         for sweep, stream in zip(self.sweeps, self.streams, strict=True):
             moves_back = not is_fixed and sweep is not self.sweeps[-1]
-            before = sweep.state.topics.copy() if moves_back else None
+            before = sweep.counted_words()[1].copy() if moves_back else None
             sweep.state = state = sweep.sweep(own, stream)
             states.append(state)
             if moves_back:
-                moves.append((sweep.corpus.tokens, before, state.topics))
+                tokens, after = sweep.counted_words()
+                moves.append((tokens, before, after))
                 ledger.take_back(own, words, *moves[-1])
         for move in moves:
             ledger.move(own, *move)

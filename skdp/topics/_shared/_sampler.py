@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from skdp.topics._shared._arrays import (
     sum_rises,
     update_symmetric_dirichlet,
 )
+from skdp.topics._shared._bursts import Bursts, TablePlaces
 from skdp.topics._shared._partition import Counted, ShardSweep, sweep_shards
 
 START_TOPIC_WORD_PRIOR = 0.05
@@ -49,6 +51,11 @@ class TopicSampler(ChainComponent):
 
     fixed: FixedTopics | None = None
     """Given words of the first topics, whose columns in `_words` hold no counts."""
+
+    bursts: Bursts | None = None
+    """Bursts of words, with which topics count the tables of words."""
+
+    _places: list[TablePlaces]  # of these tables, by shard
 
     shards: list[Any]  # the state of each, a named tuple with `topics` among its arrays
     _words: Any
@@ -138,13 +145,22 @@ class TopicSampler(ChainComponent):
         """Count words by topic from the state."""
         self._words = empty_counts(self._whole.n_features, self.n_columns)
         counts, totals = self._words.counts, self._words.totals
-        for corpus, shard in zip(self._corpora, self.shards, strict=True):
-            np.add.at(counts, (corpus.tokens, shard.topics), 1)
-            totals += np.bincount(shard.topics, minlength=len(totals))
+        for tokens, topics in self._counted_words():
+            np.add.at(counts, (tokens, topics), 1)
+            totals += np.bincount(topics, minlength=len(totals))
         if self.seeds is not None:
             self.seeds.add_to(self._words)
         self._enter_fixed()
         self._check_counts()
+
+    def _counted_words(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+        """Yield the words that each shard counts and their topics: all, or one for each table."""
+        for s, (corpus, shard) in enumerate(zip(self._corpora, self.shards, strict=True)):
+            if self.bursts is None:
+                yield corpus.tokens, shard.topics
+            else:
+                served = self._places[s].served(shard)
+                yield self._places[s].words[served >= 0], served[served >= 0]
 
     def _check_counts(self) -> None:
         """Raise if a word occurs more often in a topic than its count can represent."""
@@ -223,7 +239,7 @@ class TopicSampler(ChainComponent):
 
     def _return_strays(self, words: Any) -> None:
         """Move words that rounding, once in 2^25 draws, put in a fixed topic that excludes them."""
-        if self.fixed is None:
+        if self.fixed is None or self.bursts is not None:  # sweeps with bursts look for themselves
             return
         for s, (corpus, shard) in enumerate(zip(self._corpora, self.shards, strict=True)):
             for i in self.fixed.find_strays(corpus.tokens, shard.topics):
@@ -272,8 +288,9 @@ class TopicSampler(ChainComponent):
             counts = counts.copy()
             counts[self.seeds.topics, self.seeds.words] -= np.float32(self.seeds.weight)
         if self.fixed is not None:
-            is_fixed = self.topics < len(self.fixed.phi)
-            np.add.at(counts, (self.topics[is_fixed], self._whole.tokens[is_fixed]), 1)
+            for tokens, topics in self._counted_words():
+                is_fixed = topics < len(self.fixed.phi)
+                np.add.at(counts, (topics[is_fixed], tokens[is_fixed]), 1)
         return counts
 
     def components(self) -> NDArray[np.float64]:
@@ -304,10 +321,7 @@ class TopicSampler(ChainComponent):
         """Return the log probability of the words with fixed topics."""
         if self.fixed is None:
             return 0.0
-        return sum(
-            self.fixed.log_likelihood(corpus.tokens, shard.topics)
-            for corpus, shard in zip(self._corpora, self.shards, strict=True)
-        )
+        return sum(self.fixed.log_likelihood(*words) for words in self._counted_words())
 
     def report_fixed(self) -> tuple[float, NDArray[np.float64]]:
         """Return the scalars of the fixed topics for a chain over partitions."""

@@ -1,128 +1,152 @@
-"""Topics that are Pitman-Yor processes against enumeration (exact/oracles/bursts.py)."""
+"""Latent Dirichlet allocation with bursts against enumeration (exact/oracles/bursts.py)."""
 
-from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
-from exact.oracles.batch_means import check_chain
-from exact.oracles.bursts import Problem, enumerate_bursts, expected_topics, log_joint
+from exact.oracles.batch_means import assert_means, check_chain
+from exact.oracles.bursts import Problem, enumerate_bursts, predictive
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import GibbsLDA
+from skdp.topics._shared._fold_in import split_words
 
 BURN_IN, N_SWEEPS = 400, 12_000
-WORDS = [[0, 0, 1], [2, 0]]
-CASES = {
-    "uniform": Problem(WORDS, (0.7, 0.7), 3, discount=0.4, concentration=1.3),
-    "uniform, no discount": Problem(WORDS, (0.7, 0.3), 3, discount=0.0, concentration=0.9),
-    "shared": Problem(WORDS, (0.7, 0.3), 3, discount=0.4, concentration=0.8, gamma=0.5),
-    "no discount": Problem(WORDS, (1.2, 0.4), 3, discount=0.0, concentration=0.8, gamma=0.3),
-    "one word": Problem([[0, 0, 0, 0], [0]], (0.7, 0.3), 2, 0.7, 0.4, gamma=0.5),
-    "three topics": Problem([[0, 1], [1, 1]], (0.7, 0.3, 0.5), 3, 0.5, 1.0, gamma=0.5),
-    "labels": Problem(
-        [[0, 1], [1, 1]], (0.7, 0.3, 0.5), 3, 0.5, 1.0, gamma=0.5, labels=[{1, 2}, {0, 1}]
+WORDS = [[0, 0, 1], [2, 0, 0]]
+PHI = np.array([[0.6, 0.1, 0.3], [0.2, 0.7, 0.1]])
+GIVEN = {
+    "plain": Problem(nodes=WORDS, alpha=(0.7, 0.3), gamma=0.4, n_features=3, concentration=0.8),
+    "discount": Problem(
+        nodes=[[0, 0, 0, 1], [0, 0]], alpha=(0.7, 0.3), gamma=0.4, discount=0.6, concentration=0.5
     ),
-}
+    "one word": Problem(nodes=[[0, 0, 0, 0], [0]], alpha=(0.7, 0.3), gamma=0.4, concentration=2.0),
+    "seeds": Problem(
+        nodes=WORDS, alpha=(0.7, 0.3), gamma=0.4, concentration=0.8,
+        seeds=np.array([[0, 2, 0], [0, 0, 0]]),
+    ),
+    "fixed": Problem(
+        nodes=WORDS, alpha=(0.7, 0.3), gamma=0.4, concentration=0.8,
+        fixed=np.array([[0.5, 0.5, 0.0]]),
+    ),
+    "labels": Problem(
+        nodes=[[0, 0], [1, 0]], alpha=(0.7, 0.3, 0.5), gamma=0.4, concentration=0.8, discount=0.3,
+        labels=[{1, 2}, {0, 1}],
+    ),
+}  # fmt: skip
 LEARNED = {
-    "discount": Problem(WORDS, (0.7, 0.3), 3, None, 0.8, gamma=0.5, discount_prior=(1.5, 2.0)),
-    "concentration": Problem(WORDS, (0.7, 0.3), 3, 0.3, None, concentration_prior=(2.0, 0.5)),
-    "both": Problem(WORDS, (0.7, 0.3), 3, concentration_prior=(2.0, 0.5), gamma=0.5),
-}
-PROBLEMS = {**CASES, **LEARNED}
-SLOW = ["uniform, no discount", "no discount", "three topics", "both"]
+    "learned concentration": Problem(
+        nodes=WORDS, alpha=(0.7, 0.3), gamma=0.4, discount=0.3, concentration_prior=(2.0, 0.5)
+    ),
+    "both learned": Problem(
+        nodes=[[0, 0, 1], [0, 0]], alpha=(0.7, 0.3), gamma=0.4, discount=None,
+        concentration_prior=(2.0, 0.5),
+    ),
+}  # fmt: skip
+PROBLEMS = {**GIVEN, **LEARNED}
+SLOW = ["one word", "both learned"]
 
 
 def model(problem, **params):
-    auto = {
-        name: "auto" if value is None else value
-        for name, value in {
+    seeds = None
+    if problem.seeds is not None:
+        topics, words = np.nonzero(problem.seeds)
+        seeds = {int(k): [int(w)] for k, w in zip(topics, words, strict=True)}
+    return GibbsLDA(
+        len(problem.alpha),
+        **{
+            "doc_topic_prior": np.array(problem.alpha),
             "topic_word_prior": problem.gamma,
-            "topic_word_discount": problem.discount,
-            "topic_word_concentration": problem.concentration,
-        }.items()
-    }
-    params = {
-        "doc_topic_prior": np.array(problem.alpha),
-        "topic_word_discount_prior": problem.discount_prior,
-        "topic_word_concentration_prior": problem.concentration_prior,
-        "topic_word_base": "uniform" if problem.gamma is None else "shared",
-        "random_state": 0,
-        **auto,
-        **params,
-    }
-    return GibbsLDA(len(problem.alpha), **params)
+            "burst_concentration": problem.concentration or "auto",
+            "burst_concentration_prior": problem.concentration_prior,
+            "burst_discount": "auto" if problem.discount is None else problem.discount,
+            "seed_words": seeds,
+            "seed_weight": "auto" if seeds is None else int(problem.seeds.max()),
+            "fixed_components": problem.fixed,
+            "random_state": 0,
+            **params,
+        },
+    )
 
 
-def iter_sweeps(problem, **params):
-    """Return the states of a chain of documents of one segment."""
-    documents = [[list(node)] for node in problem.nodes]
-    X = SegmentedCorpus.from_documents(documents, problem.n_features)
-    return model(problem, **params).iter_sweeps(X, problem.labels)
+def corpus(nodes, n_features, level="document"):
+    documents = [list(nodes)] if level == "segment" else [[list(node)] for node in nodes]
+    return SegmentedCorpus.from_documents(documents, n_features)
 
 
 @pytest.mark.parametrize(
-    "case", [pytest.param(c, marks=pytest.mark.slow) if c in SLOW else c for c in PROBLEMS]
+    ("case", "level"),
+    [("plain", "segment")]
+    + [pytest.param(c, "document", marks=pytest.mark.slow if c in SLOW else ()) for c in PROBLEMS],
 )
-def test_posterior(case):
+def test_posterior(case, level):
     problem = PROBLEMS[case]
     expected = enumerate_bursts(problem)
-    of_topics = expected_topics(problem) if case in CASES else None
-    pairs = np.triu_indices(len(problem.words), 1)
-    states = islice(iter_sweeps(problem, max_iter=BURN_IN + N_SWEEPS), BURN_IN, None)
+    X = corpus(problem.nodes, problem.n_words, level)
+    sweeps = model(problem, level=level, max_iter=BURN_IN + N_SWEEPS).iter_sweeps(X, problem.labels)
+    states = islice(sweeps, BURN_IN, None)
 
     def step():
         state = next(states)
-        a, b = state.topic_word_discount, np.log(state.topic_word_concentration)
-        tables, components = state.word_tables.copy(), state._sampler.components()
-        return state.topics.copy(), tables, np.array([a, a * a]), np.array([b, b * b]), components
+        a, b = state.burst_discount, np.log(state.burst_concentration)
+        tables = state._sampler.word_counts.copy()
+        return state.topics.copy(), tables, np.array([a, a * a]), np.array([b, b * b])
 
-    def compare(topics, tables, a, b, components):
-        same = topics[:, pairs[0]] == topics[:, pairs[1]]
-        yield same, expected.coassignment[pairs], "P(z_i = z_j)"
+    def compare(topics, tables, a, b):
         yield topics[:, :, None] == np.arange(len(problem.alpha)), expected.topics, "P(z_i = k)"
-        yield tables, expected.tables, "E[T_kw]"
+        yield topics[:, :, None] == topics[:, None], expected.coassignment, "P(z_i = z_j)"
+        yield tables, expected.tables, "E[t_kw]"
         if case in LEARNED:
             yield a, expected.discount, "moments of a"
             yield b, expected.log_concentration, "moments of log b"
-        else:
-            yield components, of_topics, "E[phi]"
 
     check_chain(step, compare, N_SWEEPS)
 
 
-@pytest.mark.parametrize("case", PROBLEMS)
-def test_states(case):
-    """The counts of tables are consistent, and a state knows its joint."""
-    problem = PROBLEMS[case]
-    for params in ({}, {"doc_topic_prior": "auto"}):
-        for state in iter_sweeps(problem, max_iter=30, **params):
-            check_counts(problem, state)
-            now = replace(
-                problem,
-                alpha=tuple(state.doc_topic_prior),
-                discount=state.topic_word_discount,
-                concentration=state.topic_word_concentration,
+@pytest.mark.parametrize("discount", [0.0, 0.4])
+def test_predictions(discount):
+    """Given topics, the words of a document predict others, and its probability is unbiased."""
+    problem = Problem(
+        nodes=[[0, 0, 1]], alpha=(0.7, 0.3), phi=PHI, discount=discount, concentration=1.5
+    )
+    X = corpus([[0, 0, 0, 1, 2]], 3)
+    observed, scored, _ = split_words(X)
+    expected = predictive(
+        Problem(
+            nodes=[observed.tokens.tolist()], alpha=problem.alpha, phi=PHI, discount=discount,
+            concentration=1.5,
+        )
+    )  # fmt: skip
+    evidence = np.exp(
+        enumerate_bursts(
+            Problem(
+                nodes=[X.tokens.tolist()], alpha=problem.alpha, phi=PHI, discount=discount,
+                concentration=1.5,
             )
-            expected = log_joint(now, state.topics, state.word_tables)
-            assert state.log_joint() == pytest.approx(expected, rel=1e-10, abs=1e-10)
+        ).log_evidence
+    )  # fmt: skip
+    scores, ratios = [], []
+    for seed in range(40):
+        estimator = GibbsLDA.from_topics(
+            PHI, doc_topic_prior=np.array(problem.alpha), burst_concentration=1.5,
+            burst_discount=discount, transform_max_iter=4_000, random_state=seed,
+        )  # fmt: skip
+        scores.append(estimator.score_samples(X)[0])
+        estimator._models = estimator._models * 60
+        ratios.append(np.exp(estimator.log_likelihood(X, n_particles=5)[0]) / evidence)
+    assert_means(np.array(scores), np.log(expected[scored]).sum(), "score", resolution=1e-4)
+    assert_means(np.array(ratios), 1.0, "estimate / p(w)", resolution=1e-6)
 
 
-def check_counts(problem, state):
-    counts = np.zeros((len(problem.alpha), problem.n_features), dtype=int)
-    np.add.at(counts, (state.topics, np.array(problem.words)), 1)
-    tables, sampler = state.word_tables, state._sampler
-    assert np.all(tables <= counts)
-    assert np.array_equal(tables > 0, counts > 0)
-    assert np.array_equal(sampler.topic_tables, tables.sum(axis=1))
-    assert np.array_equal(sampler.word_tables, tables.sum(axis=0))
-    np.testing.assert_array_equal(sampler.word_counts, counts)
-    np.testing.assert_allclose(sampler.components().sum(axis=1), 1.0)
-
-
-def test_counts_of_many_words():
+def test_shards_keep_count():
+    """Counts of topics are those of the tables after sweeps of shards, too."""
     rng = np.random.default_rng(0)
-    nodes = [(rng.zipf(1.6, 150).clip(max=12) - 1).tolist() for _ in range(4)]
-    problem = Problem(nodes, (0.5, 0.5), 12, gamma=0.2)
-    for state in iter_sweeps(problem, topic_word_prior="auto", max_iter=25):
-        check_counts(problem, state)
+    X = corpus([(rng.zipf(1.6, 150).clip(max=12) - 1).tolist() for _ in range(6)], 12)
+    params = {"burst_concentration": "auto", "burst_discount": "auto", "max_iter": 10}
+    for n_jobs in (1, 2):
+        lda = GibbsLDA(3, n_shards=3, n_jobs=n_jobs, random_state=0, **params)
+        for state in lda.iter_sweeps(X):
+            sampler = state._sampler
+            counts = sampler._words.counts.copy()
+            assert counts.sum() < len(X.tokens)
+            sampler._count_words()
+            np.testing.assert_array_equal(sampler._words.counts, counts)

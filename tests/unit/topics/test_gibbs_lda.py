@@ -1,4 +1,4 @@
-"""Latent Dirichlet allocation: documents and segments, few topics and many, and bursts of words."""
+"""Latent Dirichlet allocation: documents and segments, few topics and many, and power laws."""
 
 import numpy as np
 import pytest
@@ -79,13 +79,13 @@ def test_given_topics_take_no_fixed_topics():
 
 
 RNG = np.random.default_rng(0)
-BURSTY = SegmentedCorpus.from_documents(
+POWER_LAW = SegmentedCorpus.from_documents(
     [[RNG.zipf(1.8, 12).clip(max=20) - 1 + 20 * (d % 2) for _ in range(3)] for d in range(12)], 40
 )
 ATTRIBUTES = ["topic_word_discount_", "topic_word_concentration_", "topic_word_base_"]
 
 
-class TestBursts:
+class TestPowerLaw:
     """Topics that are Pitman-Yor processes."""
 
     def make(self, **params):
@@ -95,7 +95,7 @@ class TestBursts:
     @pytest.mark.parametrize("base", ["uniform", "shared"])
     @every_level
     def test_attributes(self, base, level):
-        model = self.make(topic_word_base=base, level=level).fit(BURSTY)
+        model = self.make(topic_word_base=base, level=level).fit(POWER_LAW)
         assert 0.0 < model.topic_word_discount_ < 1.0
         assert model.topic_word_concentration_ > 0.0
         assert model.topic_word_base_.shape == (40,)
@@ -109,11 +109,11 @@ class TestBursts:
         given = {
             "topic_word_discount": 0.3, "topic_word_concentration": 7, "topic_word_prior": 0.5
         }  # fmt: skip
-        model = self.make(**given).fit(BURSTY)
+        model = self.make(**given).fit(POWER_LAW)
         assert {name: getattr(model, f"{name}_") for name in given} == pytest.approx(given)
 
     def test_another_fit_with_dirichlet_topics_drops_the_attributes(self):
-        model = self.make().fit(BURSTY)
+        model = self.make().fit(POWER_LAW)
         assert all(hasattr(model, name) for name in ATTRIBUTES)
-        model.set_params(topic_word_discount=0.0, topic_word_base="uniform").fit(BURSTY)
+        model.set_params(topic_word_discount=0.0, topic_word_base="uniform").fit(POWER_LAW)
         assert not any(hasattr(model, name) for name in ATTRIBUTES)

@@ -42,7 +42,7 @@ MODELS = {
     "LDA": partial(GibbsLDA, 3),
     "LDA of segments": partial(GibbsLDA, 3, level="segment"),
     "LDA by lists": partial(GibbsLDA, SPARSE_FROM),
-    "bursts": partial(GibbsLDA, 3, topic_word_discount="auto", topic_word_base="shared"),
+    "power law": partial(GibbsLDA, 3, topic_word_discount="auto", topic_word_base="shared"),
     "co-clustering": partial(LatentDirichletCoClustering, 3, 2),
     "segmenter": partial(TopicSegmenter, 3, init="random"),
     "HDP": partial(HDPTopicModel, initial_components=6),
@@ -161,7 +161,7 @@ def test_impossible_words_say_nothing():
     ("name", "n_shards"),
     [
         ("segmented", 1), ("segmented", 4), ("sequential", 3), ("adaptive", 3), ("sectioned", 1),
-        ("LDA", 1), ("LDA", 3), ("LDA of segments", 3), ("co-clustering", 1), ("bursts", 1),
+        ("LDA", 1), ("LDA", 3), ("LDA of segments", 3), ("co-clustering", 1), ("power law", 1),
         ("segmenter", 1),
     ],
 )  # fmt: skip

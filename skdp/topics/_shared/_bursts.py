@@ -1,0 +1,122 @@
+"""Bursts of words in a chain: parameters, tables of the words, and predictions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skdp._numeric._numba import as_readonly
+from skdp._part import ChainComponent
+from skdp.processes._concentration import draw_bounded_beta, draw_given_evidence
+from skdp.topics._kernels._bursts import Seats, gather_burst_evidence, log_probability_of_seats
+
+START_CONCENTRATION, START_DISCOUNT = 20.0, 0.2
+
+BURST_SUMS = "burst_concentration", "burst_discount"
+"""Names of the parameters in averages and traces."""
+
+
+class BurstTopics(NamedTuple):
+    """State of a shard: the topic of every word, and its table, a place that `TablePlaces` has."""
+
+    topics: NDArray[np.int32]
+    seats: NDArray[np.int32]
+
+
+class TablePlaces(NamedTuple):
+    """Places for tables, as many as words: those of a node are sorted by the word they serve."""
+
+    firsts: NDArray[np.int32]  # (n,) first place of the word of each token in its node
+    words: NDArray[np.int32]  # (n,) word of each place
+    longest: int  # number of words of the longest node
+
+    @classmethod
+    def of(cls, tokens: NDArray[np.int32], node_ptr: NDArray[np.int64], n_words: int) -> Any:
+        """Return the places of the nodes of a corpus."""
+        lengths = np.diff(node_ptr)
+        keys = np.repeat(np.arange(len(lengths)), lengths) * n_words + tokens
+        places = np.sort(keys)
+        firsts = np.searchsorted(places, keys).astype(np.int32)
+        words = (places % n_words).astype(np.int32)
+        return cls(as_readonly(firsts), as_readonly(words), int(lengths.max(initial=0)))
+
+    def seat_together(self, topics: NDArray[np.int32], n_topics: int) -> NDArray[np.int32]:
+        """Return seats at which equal words of a node with the same topic have one table."""
+        keys = self.firsts.astype(np.int64) * n_topics + topics
+        tables, table_of = np.unique(keys, return_inverse=True)
+        firsts = tables // n_topics
+        places = firsts + np.arange(len(tables)) - np.searchsorted(firsts, firsts)
+        return places[table_of].astype(np.int32)
+
+    def served(self, state: BurstTopics) -> NDArray[np.int32]:
+        """Return the topic of the table at each place, or -1."""
+        served = np.full(len(self.words), -1, dtype=np.int32)
+        served[state.seats] = state.topics
+        return served
+
+    def seats(self, parameters: tuple[float, float], seats: Any, n_topics: int) -> Seats:
+        """Return the tables in the form that kernels take, with scratch."""
+        return Seats(
+            *parameters, self.firsts, seats, *np.empty((3, self.longest), dtype=np.int32),
+            *np.empty((2, n_topics)),
+        )  # fmt: skip
+
+
+class Bursts(ChainComponent):
+    """Concentration b and discount a of bursts, in one chain; "auto" for drawn ones."""
+
+    def __init__(
+        self, concentration: float | str, prior: tuple[float, float], discount: float | str
+    ):
+        self._draws_concentration = isinstance(concentration, str)
+        self._draws_discount = isinstance(discount, str)
+        self.prior = prior
+        self.concentration = (
+            START_CONCENTRATION if isinstance(concentration, str) else concentration
+        )
+        self.discount = START_DISCOUNT if isinstance(discount, str) else discount
+
+    @property
+    def parameters(self) -> tuple[float, float]:
+        """Concentration and discount."""
+        return float(self.concentration), float(self.discount)
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars that traces and averages have."""
+        return dict(zip(BURST_SUMS, self.parameters, strict=True))
+
+    def update(
+        self, shards: list[tuple[Any, BurstTopics, TablePlaces]], n_topics: int, stream: Any
+    ) -> None:
+        """Draw the parameters given the tables of all shards, (node_ptr, state, places)."""
+        if self._draws_concentration:
+            shape, rate = self._evidence(shards, n_topics, False, stream)
+            self.concentration = draw_given_evidence(
+                self.prior[0] + shape, self.prior[1] + rate, stream
+            )
+        if self._draws_discount:
+            of_tables, of_seatings = self._evidence(shards, n_topics, True, stream)
+            self.discount = draw_bounded_beta(1.0 + of_tables, 1.0 + of_seatings, stream)
+
+    def _evidence(
+        self, shards: list[Any], n_topics: int, of_discount: bool, stream: Any
+    ) -> NDArray[np.float64]:
+        sums = np.zeros(2)
+        for node_ptr, state, places in shards:
+            seats = places.seats(self.parameters, state.seats, n_topics)
+            sums += gather_burst_evidence(
+                node_ptr, state.topics, seats, np.empty(n_topics), of_discount, stream
+            )
+        return sums
+
+    def log_probability(self, shards: list[Any], n_topics: int) -> float:
+        """Return log p(seats | topics)."""
+        return sum(
+            log_probability_of_seats(
+                node_ptr, state.topics, places.seats(self.parameters, state.seats, n_topics),
+                np.empty(n_topics),
+            )
+            for node_ptr, state, places in shards
+        )  # fmt: skip
