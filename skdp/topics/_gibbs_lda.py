@@ -21,7 +21,13 @@ from skdp.topics._lda._sampler import (
     PowerLawLDASampler,
 )
 from skdp.topics._shared._arrays import LabeledCorpus
-from skdp.topics._shared._bursts import BURST_SUMS, Bursts
+from skdp.topics._shared._bursts import (
+    BURST_ATTRIBUTES,
+    BURST_CONSTRAINTS,
+    fitted_bursts,
+    given_bursts,
+    make_bursts,
+)
 from skdp.topics._shared._distributed import DistributedCorpus
 from skdp.topics._shared._fold_in import LikelihoodMixin
 
@@ -233,14 +239,11 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         "topic_word_concentration": [PRIOR, StrOptions({"auto"})],
         "topic_word_concentration_prior": [tuple, list],
         "topic_word_base": [StrOptions({"uniform", "shared"})],
-        "burst_concentration": [PRIOR, StrOptions({"auto"}), None],
-        "burst_concentration_prior": [tuple, list],
-        "burst_discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+        **BURST_CONSTRAINTS,
     }
 
     _optional_attributes = BaseTopicModel._optional_attributes | frozenset([
-        "topic_word_discount_", "topic_word_concentration_", "topic_word_base_",
-        "burst_concentration_", "burst_discount_",
+        "topic_word_discount_", "topic_word_concentration_", "topic_word_base_", *BURST_ATTRIBUTES,
     ])  # fmt: skip
 
     def __init__(
@@ -309,15 +312,9 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
-        self._bursts()
+        make_bursts(self)
         if self._power_law() is not None:
             self._check_power_law()
-
-    def _bursts(self) -> Bursts | None:
-        """Return the bursts of a new chain."""
-        prior = check_gamma_prior(self.burst_concentration_prior, "burst_concentration_prior")
-        given, discount = self.burst_concentration, self.burst_discount
-        return None if given is None else Bursts(given, prior, discount)
 
     def _power_law(self) -> PowerLaw | None:
         """Return the parameters of topics as Pitman-Yor processes; None: Dirichlet vectors."""
@@ -417,7 +414,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         power_law = self._power_law()
         if power_law is not None:
             return PowerLawLDASampler(corpus, power_law, *arguments)
-        return LDASampler(corpus, *arguments, self.n_jobs, self._bursts())
+        return LDASampler(corpus, *arguments, self.n_jobs, make_bursts(self))
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         return {
@@ -426,11 +423,11 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         }
 
     def _averaged_model(self) -> LDAModel:
-        bursts = None
-        if hasattr(self, "burst_concentration_"):
-            bursts = self.burst_concentration_, self.burst_discount_
         return LDAModel(
-            self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level, bursts
+            self.components_.astype(np.float32),
+            self.doc_topic_prior_,
+            self._fitted_level,
+            fitted_bursts(self),
         )
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
@@ -440,13 +437,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
                 "doc_topic_prior must be given as numbers if topics are given, got "
                 f"{shorten(prior)}."
             )
-        given: dict[str, Any] = {"doc_topic_prior_": prior, "_fitted_level": self.level}
-        if self.burst_concentration is None:
-            return given
-        for name in BURST_SUMS:
-            if isinstance(getattr(self, name), str):
-                raise ValueError(
-                    f"{name} must be given as a number if topics are given, got 'auto'."
-                )
-            given[f"{name}_"] = float(getattr(self, name))
-        return given
+        return {
+            "doc_topic_prior_": prior,
+            "_fitted_level": self.level,
+            **given_bursts(self),
+        }

@@ -17,6 +17,13 @@ from skdp.topics._inferred_number import InferredNumberModel
 from skdp.topics._lda._hdp import HDPSampler
 from skdp.topics._lda._sampler import LDAModel
 from skdp.topics._shared._arrays import LabeledCorpus
+from skdp.topics._shared._bursts import (
+    BURST_ATTRIBUTES,
+    BURST_CONSTRAINTS,
+    fitted_bursts,
+    given_bursts,
+    make_bursts,
+)
 from skdp.topics._shared._fold_in import LikelihoodMixin
 
 
@@ -60,6 +67,18 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
     dirichlet_prior : (float, float), default=(1.0, 0.1)
         Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
         priors.
+    burst_concentration : float, "auto" or None, default=None
+        Bursts of words: a word that occurs in a document (or, with level "segment", in a segment)
+        is likely to recur there. Each document has its own version of every topic's words,
+        psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the topic,
+        measured in words: after b_w words of a topic, the next one repeats one of them with
+        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`. None:
+        no bursts.
+    burst_concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
+    burst_discount : float in [0, 1) or "auto", default=0.0
+        Discount a_w of bursts. "auto" draws it in every sweep under a uniform prior. It has no
+        effect without bursts.
     seed_words : dict or None, default=None
         What some topics are about: a dict from topics to lists of words. A topic is a number
         from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
@@ -148,6 +167,8 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         Prior alpha beta of topic shares.
     concentration_, top_concentration_, topic_word_prior_ : float
         Values in the sample that is shown, or the given values.
+    burst_concentration_, burst_discount_ : float
+        Only with bursts: values in the sample that is shown, or the given values.
     topic_names_ : list of str or None
         Only if `seed_words` has names: the names of all topics, None for those without.
     trace_ : Trace
@@ -205,7 +226,10 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         "initial_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_components": [Interval(Integral, 1, None, closed="left"), None],
         "split_merge": ["boolean"],
+        **BURST_CONSTRAINTS,
     }
+
+    _optional_attributes = InferredNumberModel._optional_attributes | BURST_ATTRIBUTES
 
     def __init__(
         self,
@@ -217,6 +241,9 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         top_concentration_prior: tuple[float, float] = (1.0, 0.1),
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
+        burst_concentration: float | str | None = None,
+        burst_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        burst_discount: float | str = 0.0,
         seed_words: dict[Any, Any] | None = None,
         seed_weight: int | str = "auto",
         fixed_components: Any = None,
@@ -243,6 +270,9 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         self.top_concentration_prior = top_concentration_prior
         self.topic_word_prior = topic_word_prior
         self.dirichlet_prior = dirichlet_prior
+        self.burst_concentration = burst_concentration
+        self.burst_concentration_prior = burst_concentration_prior
+        self.burst_discount = burst_discount
         self.seed_words = seed_words
         self.seed_weight = seed_weight
         self.fixed_components = fixed_components
@@ -274,6 +304,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         super()._validate_parameters()
         self._concentration("concentration")
         self._concentration("top_concentration")
+        make_bursts(self)
 
     def _concentration(self, name: str) -> tuple[float, tuple[float, float] | None]:
         """Return a concentration, or its initial value and its prior if it is drawn."""
@@ -306,6 +337,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
             self._most_topics,
             derive_stream(root, Role.INIT, c),
             derive_stream(root, Role.SWEEP, c),
+            make_bursts(self),
         )
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
@@ -316,8 +348,9 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
 
     def _averaged_model(self) -> LDAModel:
         return LDAModel(
-            self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level
-        )
+            self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level,
+            fitted_bursts(self),
+        )  # fmt: skip
 
     @classmethod
     def _for_topics(cls, n_topics: int, params: dict[str, Any]) -> Self:
@@ -336,4 +369,5 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
             "concentration_": float(self.concentration),
             "doc_topic_prior_": self.concentration * weights,
             "_fitted_level": self.level,
+            **given_bursts(self),
         }

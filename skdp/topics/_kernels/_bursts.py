@@ -13,6 +13,7 @@ at each table repeat a word of their node:
 | firsts | | (n,) int32 | first place of each word: the places of a node are sorted by word |
 | sizes, served | m, k | (longest node,) int32 | words and topic of each table of the current node |
 | in_use | | (longest node,) int32 | at the first place of a word: places up to its last table |
+| inverse | 1 / (b + n) | (longest node + 1,) | for numbers of customers |
 | opened | T_dk | (K,) | tables of each topic in the current node |
 | share | (alpha_k + n_dk) / (b + n_dk) | (K,) | weight of a customer in a topic |
 | counts, totals | M_kw, M_k | | tables by topic; fixed: phi and 0 |
@@ -45,6 +46,7 @@ class Seats(NamedTuple):
     sizes: np.ndarray
     served: np.ndarray
     in_use: np.ndarray
+    inverse: np.ndarray
     opened: np.ndarray
     share: np.ndarray
 
@@ -54,7 +56,7 @@ def with_seats(bursts, firsts, seats):
     """Return tables of other words, with the same scratch."""
     return Seats(
         bursts.concentration, bursts.discount, firsts, seats, bursts.sizes, bursts.served,
-        bursts.in_use, bursts.opened, bursts.share,
+        bursts.in_use, bursts.inverse, bursts.opened, bursts.share,
     )  # fmt: skip
 
 
@@ -82,7 +84,7 @@ def enter_tables(begin, end, last, topics, bursts, base):
 def weigh(k, alpha, bursts, base, reciprocal, factor):
     """Update the weights of topic `k`: of a customer, and of a new table without its word."""
     a, b = bursts.discount, bursts.concentration
-    bursts.share[k] = base[k] / (b + (base[k] - alpha[k]))
+    bursts.share[k] = base[k] * bursts.inverse[int(base[k] - alpha[k] + 0.5)]
     factor[k] = bursts.share[k] * (b + a * bursts.opened[k]) * reciprocal[k]
 
 
@@ -96,6 +98,59 @@ def count_table(w, k, change, words, shift, bursts, reciprocal):
         reciprocal[k] = 1.0 / (shift + words.totals[k])
 
 
+@njit_forceinline
+def leave_seat(i, begin, tokens, topics, words, alpha, shift, scratch, bursts):
+    """Remove word `i` of the node that starts at `begin` from its table and topic."""
+    k, seat, place = np.int64(topics[i]), bursts.seats[i] - begin, bursts.firsts[i] - begin
+    scratch.base[k] -= 1.0
+    bursts.sizes[seat] -= 1
+    if bursts.sizes[seat] == 0:
+        count_table(tokens[i], k, -1.0, words, shift, bursts, scratch.reciprocal)
+        last = bursts.in_use[place]
+        while last > 0 and bursts.sizes[place + last - 1] == 0:
+            last -= 1
+        bursts.in_use[place] = last
+    weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, scratch.factor)
+
+
+@njit_forceinline
+def draw_seat(i, begin, tokens, topics, words, alpha, offset, shift, scratch, bursts, rng):
+    """Draw the topic and the table of word `i`, which has none; return the sum of the weights."""
+    w, place, factor = tokens[i], bursts.firsts[i] - begin, scratch.factor
+    sizes, served, a = bursts.sizes, bursts.served, bursts.discount
+    new = np.float64(sum_product(words.counts, w, offset, factor, scratch.sums, 0))
+    own, last = 0.0, place + bursts.in_use[place]
+    for x in range(place, last):
+        if sizes[x] > 0:
+            own += (sizes[x] - a) * bursts.share[served[x]]
+    target = next_double(rng) * (own + new)
+    seat = place
+    if target < own:
+        for x in range(place, last):
+            if sizes[x] > 0:
+                seat = x
+                target -= (sizes[x] - a) * bursts.share[served[x]]
+                if target < 0.0:
+                    break
+        k = np.int64(served[seat])
+    else:
+        found = find_sum(scratch.sums, 0, factor.shape[0], np.float32(target - own))
+        k = min(found, alpha.shape[0] - 1)
+        while k > 0 and (words.counts[w, k] + offset) * factor[k] == 0.0:
+            k -= 1  # rounding has led beyond the last topic of a positive weight
+        while sizes[seat] > 0:
+            seat += 1
+        served[seat] = k
+        bursts.in_use[place] = max(bursts.in_use[place], seat - place + 1)
+        count_table(w, k, 1.0, words, shift, bursts, scratch.reciprocal)
+    topics[i] = k
+    bursts.seats[i] = begin + seat
+    sizes[seat] += 1
+    scratch.base[k] += 1.0
+    weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, factor)
+    return own + new
+
+
 @njit_internal_nogc
 def draw_seats(
     begin, first, end, tokens, topics, words, alpha, offset, shift, scratch, bursts, weighs, rng
@@ -105,57 +160,17 @@ def draw_seats(
     The weight of a word is its probability given the seated words, times A + their number; it is 1
     without `weighs`.
     """
-    base, reciprocal = scratch.base, scratch.reciprocal
-    factor, sums, counts = scratch.factor, scratch.sums, words.counts
-    sizes, served, in_use, share = bursts.sizes, bursts.served, bursts.in_use, bursts.share
-    n_topics, a = alpha.shape[0], bursts.discount
     log_weight = 0.0
     for i in range(first, end):
         if i + AHEAD < tokens.shape[0]:
-            prefetch(counts, tokens[i + AHEAD])
-        w, place, k = tokens[i], bursts.firsts[i] - begin, np.int64(topics[i])
-        if k >= 0:
-            seat = bursts.seats[i] - begin
-            base[k] -= 1.0
-            sizes[seat] -= 1
-            if sizes[seat] == 0:
-                count_table(w, k, -1.0, words, shift, bursts, reciprocal)
-                while in_use[place] > 0 and sizes[place + in_use[place] - 1] == 0:
-                    in_use[place] -= 1
-            weigh(k, alpha, bursts, base, reciprocal, factor)
-
-        new = np.float64(sum_product(counts, w, offset, factor, sums, 0))
-        own, last = 0.0, place + in_use[place]
-        for x in range(place, last):
-            if sizes[x] > 0:
-                own += (sizes[x] - a) * share[served[x]]
+            prefetch(words.counts, tokens[i + AHEAD])
+        if topics[i] >= 0:
+            leave_seat(i, begin, tokens, topics, words, alpha, shift, scratch, bursts)
+        weight = draw_seat(
+            i, begin, tokens, topics, words, alpha, offset, shift, scratch, bursts, rng
+        )
         if weighs:
-            log_weight += math.log(own + new)
-        target = next_double(rng) * (own + new)
-        seat = place
-        if target < own:
-            for x in range(place, last):
-                if sizes[x] > 0:
-                    seat = x
-                    target -= (sizes[x] - a) * share[served[x]]
-                    if target < 0.0:
-                        break
-            k = np.int64(served[seat])
-        else:
-            found = find_sum(sums, 0, factor.shape[0], np.float32(target - own))
-            k = min(found, n_topics - 1)
-            while k > 0 and (counts[w, k] + offset) * factor[k] == 0.0:  # rounding led too far
-                k -= 1
-            while sizes[seat] > 0:
-                seat += 1
-            served[seat] = k
-            in_use[place] = max(in_use[place], seat - place + 1)
-            count_table(w, k, 1.0, words, shift, bursts, reciprocal)
-        topics[i] = k
-        bursts.seats[i] = begin + seat
-        sizes[seat] += 1
-        base[k] += 1.0
-        weigh(k, alpha, bursts, base, reciprocal, factor)
+            log_weight += math.log(weight)
     return log_weight
 
 
@@ -252,3 +267,13 @@ def add_burst_estimates(first, last, node_ptr, topics, alpha, scratch, bursts, o
         for i in range(begin, end):
             kept = 1.0 - bursts.discount / bursts.sizes[bursts.seats[i] - begin]
             own[bursts.firsts[i]] += scale * kept * bursts.share[topics[i]]
+
+
+@njit
+def estimate_bursts(node_ptr, topics, alpha, scratch, bursts, opening, own):
+    """Add the estimates of all nodes; see `add_burst_estimates`."""
+    for k in range(alpha.shape[0]):
+        scratch.reciprocal[k] = 1.0
+    add_burst_estimates(
+        0, node_ptr.shape[0] - 1, node_ptr, topics, alpha, scratch, bursts, opening, own
+    )

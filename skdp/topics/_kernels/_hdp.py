@@ -22,6 +22,9 @@ is assigned a side as a whole, by a coin, or is free.
 | side_counts, side_totals | | (2, W), (2,) float64 | words of the sides; zero between moves |
 | node_of | d | (n,) int32 | node of each word of the corpus |
 
+With bursts (`_kernels/_bursts`) the members are tables, which keep their customers: a table of m
+words moves as a whole.
+
 The shares are drawn with the tables of the launch, m_a and m_b, from Beta(m_a, m_b). In the
 coordinates (beta_a + beta_b, v) the density of the top level has gamma / (v (1 - v)) for two topics
 instead of 1 for one.
@@ -38,6 +41,12 @@ from skdp._numeric._numba import njit_forceinline, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_log_beta, next_double, next_open_double
 from skdp._numeric._simd import find_sum, prefetch, sum_product
 from skdp.processes._kernels_table_counts import break_weight, draw_table_count
+from skdp.topics._kernels._bursts import (
+    draw_seat,
+    enter_node_with_bursts,
+    leave_seat,
+    weigh,
+)
 from skdp.topics._kernels._counts import AHEAD, LESS, MORE, log_rising
 from skdp.topics._kernels._lda import enter_node, move_word
 
@@ -54,6 +63,14 @@ N_LAUNCH_SWEEPS = 4
 """Number of sweeps from the first division to the launch."""
 
 _SMALL = 1e-200
+
+
+class TableSizes(NamedTuple):
+    """Bursts in a move, whose members are tables: their words are words of the topic."""
+
+    concentration: float
+    discount: float
+    sizes: np.ndarray  # customers of each member
 
 
 class Division(NamedTuple):
@@ -211,8 +228,18 @@ def forget_side(x, tokens, division):
         division.sides[x] = -1
 
 
+@njit_forceinline
+def weigh_table(n, base, prior, n_tables, tables):
+    """Return the weight of a side for a table of `n` words of a node, but for its word."""
+    a, b = tables.discount, tables.concentration
+    result = b + a * n_tables
+    for j in range(n):
+        result *= (base + j) / (b + (base - prior) + j)
+    return result
+
+
 @njit_internal_nogc
-def sweep_sides(n_members, forgets, replays, pair, tokens, node_of, eta, division, rng):
+def sweep_sides(n_members, forgets, replays, pair, tokens, node_of, eta, tables, division, rng):
     """Draw the side of every free member, or take it from `found`; return the log probability.
 
     If the members of a node forget their sides together, it may change sides as a whole; if each is
@@ -226,20 +253,31 @@ def sweep_sides(n_members, forgets, replays, pair, tokens, node_of, eta, divisio
     while x < n_members:
         end = end_of_node(x, n_members, members, node_of)
         base_a, base_b = division.priors[0], division.priors[1]
+        tables_a, tables_b = 0.0, 0.0
         for y in range(x, end):
             if forgets and is_free(members[y], pair, tokens, division):
                 forget_side(y, tokens, division)
-            base_a += sides[y] == 0
-            base_b += sides[y] == 1
+            n = 1 if tables is None else tables.sizes[members[y]]
+            base_a += n * (sides[y] == 0)
+            base_b += n * (sides[y] == 1)
+            tables_a += sides[y] == 0
+            tables_b += sides[y] == 1
         while x < end:
             i, side = members[x], sides[x]
             if is_free(i, pair, tokens, division):
                 w = tokens[i]
-                base_a -= side == 0
-                base_b -= side == 1
+                n = 1 if tables is None else tables.sizes[i]
+                base_a -= n * (side == 0)
+                base_b -= n * (side == 1)
+                tables_a -= side == 0
+                tables_b -= side == 1
                 forget_side(x, tokens, division)
-                a = base_a * (counts[0, w] + eta) * (totals[1] + shift)
-                b = base_b * (counts[1, w] + eta) * (totals[0] + shift)
+                a, b = base_a, base_b
+                if tables is not None:
+                    a = weigh_table(n, base_a, division.priors[0], tables_a, tables)
+                    b = weigh_table(n, base_b, division.priors[1], tables_b, tables)
+                a = a * (counts[0, w] + eta) * (totals[1] + shift)
+                b = b * (counts[1, w] + eta) * (totals[0] + shift)
                 side = int(next_double(rng) * (a + b) >= a)
                 if replays:
                     side = found[x]
@@ -250,24 +288,35 @@ def sweep_sides(n_members, forgets, replays, pair, tokens, node_of, eta, divisio
                 sides[x] = side
                 counts[side, w] += 1.0
                 totals[side] += 1.0
-                base_a += side == 0
-                base_b += side == 1
+                base_a += n * (side == 0)
+                base_b += n * (side == 1)
+                tables_a += side == 0
+                tables_b += side == 1
             x += 1
     return result + math.log(product)
 
 
+@njit_forceinline
+def count_sides(x, end, members, sides, tables):
+    """Return the numbers of words of a node on both sides."""
+    n_a, n_b = 0, 0
+    for y in range(x, end):
+        n = 1 if tables is None else np.int64(tables.sizes[members[y]])
+        n_a += n * (1 - sides[y])
+        n_b += n * sides[y]
+    return n_a, n_b
+
+
 @njit_internal_nogc
-def draw_side_tables(n_members, node_of, division, rng):
+def draw_side_tables(n_members, node_of, tables, division, rng):
     """Return draws of the tables of both sides."""
     members, sides = division.members, division.sides
     tables_a, tables_b = 0, 0
     x = 0
     while x < n_members:
         end = end_of_node(x, n_members, members, node_of)
-        n_b = 0
-        for y in range(x, end):
-            n_b += sides[y]
-        tables_a += draw_table_count(end - x - n_b, division.priors[0], rng)
+        n_a, n_b = count_sides(x, end, members, sides, tables)
+        tables_a += draw_table_count(n_a, division.priors[0], rng)
         tables_b += draw_table_count(n_b, division.priors[1], rng)
         x = end
     return float(tables_a), float(tables_b)
@@ -301,33 +350,46 @@ def draw_first_shares(n_members, division, rng):
 
 
 @njit_internal_nogc
-def launch(n_members, forgets, pair, tokens, node_of, eta, division, rng):
+def launch(n_members, forgets, pair, tokens, node_of, eta, tables, division, rng):
     """Divide the members, starting from i and j alone; return the tables of both sides."""
     draw_first_shares(n_members, division, rng)
     share_prior(division)
     seat_anchors(n_members, pair, tokens, division)
-    sweep_sides(n_members, True, False, pair, tokens, node_of, eta, division, rng)
+    sweep_sides(n_members, True, False, pair, tokens, node_of, eta, tables, division, rng)
     for _ in range(N_LAUNCH_SWEEPS):
-        m_a, m_b = draw_side_tables(n_members, node_of, division, rng)
+        m_a, m_b = draw_side_tables(n_members, node_of, tables, division, rng)
         division.log_shares[0], division.log_shares[1] = draw_log_beta(m_a, m_b, rng)
         share_prior(division)
-        sweep_sides(n_members, forgets, False, pair, tokens, node_of, eta, division, rng)
-    return draw_side_tables(n_members, node_of, division, rng)
+        sweep_sides(n_members, forgets, False, pair, tokens, node_of, eta, tables, division, rng)
+    return draw_side_tables(n_members, node_of, tables, division, rng)
 
 
 @njit_internal_nogc
-def log_ratio_of_nodes(n_members, node_of, division):
-    """Return the log ratio of p(z | beta) of the divided members and of the joined ones."""
+def log_seats(n, t, tables):
+    """Return log (b|a)_t / (b)_n."""
+    result = -log_rising(tables.concentration, n)
+    for m in range(t):
+        result += math.log(tables.concentration + tables.discount * m)
+    return result
+
+
+@njit_internal_nogc
+def log_ratio_of_nodes(n_members, node_of, tables, division):
+    """Return the log ratio of p(z, seats | beta) of the divided members and of the joined ones."""
     members, sides, priors = division.members, division.sides, division.priors
     result = 0.0
     x = 0
     while x < n_members:
         end = end_of_node(x, n_members, members, node_of)
-        n_b = 0
-        for y in range(x, end):
-            n_b += sides[y]
-        result += log_rising(priors[0], end - x - n_b) + log_rising(priors[1], n_b)
-        result -= log_rising(priors[2], end - x)
+        n_a, n_b = count_sides(x, end, members, sides, tables)
+        result += log_rising(priors[0], n_a) + log_rising(priors[1], n_b)
+        result -= log_rising(priors[2], n_a + n_b)
+        if tables is not None:
+            t_b = 0
+            for y in range(x, end):
+                t_b += sides[y]
+            result += log_seats(n_a, end - x - t_b, tables) + log_seats(n_b, t_b, tables)
+            result -= log_seats(n_a + n_b, end - x, tables)
         x = end
     return result
 
@@ -406,14 +468,16 @@ def free_words(n_members, tokens, division):
 
 
 @njit_loop
-def divide_by_word(n_members, joins, pair, tokens, node_of, eta, division, rng):
+def divide_by_word(n_members, joins, pair, tokens, node_of, eta, tables, division, rng):
     """Divide the members, most words as a whole; return the log probability of the draws."""
     if tokens[pair[0]] == tokens[pair[1]]:
         return -math.inf
     result = draw_bounds(n_members, joins, pair, tokens, division, rng)
     seat_anchors(n_members, pair, tokens, division)
     seat_bound_words(n_members, pair, tokens, division)
-    result += sweep_sides(n_members, False, joins, pair, tokens, node_of, eta, division, rng)
+    result += sweep_sides(
+        n_members, False, joins, pair, tokens, node_of, eta, tables, division, rng
+    )
     # A free word may not be on one side only, because a bound word would have led to it, too.
     return result if free_words(n_members, tokens, division) else -math.inf
 
@@ -437,7 +501,7 @@ def forget_sides(n_members, tokens, division):
 @njit_loop
 def log_acceptance(
     n_members, kind, joins, log_share, log_other, pair, tokens, node_of, prior, eta, gamma,
-    division, rng,
+    tables, division, rng,
 ):  # fmt: skip
     """Return the log acceptance ratio of a move, whose proposal is left in `division`.
 
@@ -448,13 +512,15 @@ def log_acceptance(
     if kind == BY_WORD:
         halve_shares(division)
         share_prior(division)
-        log_proposed = divide_by_word(n_members, joins, pair, tokens, node_of, eta, division, rng)
+        log_proposed = divide_by_word(
+            n_members, joins, pair, tokens, node_of, eta, tables, division, rng
+        )
         if log_proposed == -math.inf:
             forget_sides(n_members, tokens, division)
             return -math.inf
-        m_a, m_b = draw_side_tables(n_members, node_of, division, rng)
+        m_a, m_b = draw_side_tables(n_members, node_of, tables, division, rng)
     else:
-        m_a, m_b = launch(n_members, forgets, pair, tokens, node_of, eta, division, rng)
+        m_a, m_b = launch(n_members, forgets, pair, tokens, node_of, eta, tables, division, rng)
     shares[0], shares[1] = draw_log_beta(m_a, m_b, rng)
     if joins:
         shares[0], shares[1] = log_share, log_other
@@ -462,10 +528,10 @@ def log_acceptance(
     log_proposed += log_density_of_shares(m_a, m_b, shares)
     if kind != BY_WORD:
         log_proposed += sweep_sides(
-            n_members, forgets, joins, pair, tokens, node_of, eta, division, rng
+            n_members, forgets, joins, pair, tokens, node_of, eta, tables, division, rng
         )
     log_ratio = math.log(gamma) - shares[0] - shares[1] - log_proposed
-    log_ratio += log_ratio_of_nodes(n_members, node_of, division)
+    log_ratio += log_ratio_of_nodes(n_members, node_of, tables, division)
     log_ratio += log_ratio_of_words(n_members, tokens, eta, division)
     return -log_ratio if joins else log_ratio
 
@@ -682,3 +748,45 @@ def sweep_open_nodes(
                     total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
                     gained = np.float32(0.0)
     return n_tokens
+
+
+@njit_internal_nogc
+def weigh_with_bursts(k, top, scratch, bursts):
+    """Update the weights of column `k` and of the spare column after a topic opened or closed."""
+    base, reciprocal, factor = scratch.base, scratch.reciprocal, scratch.factor
+    weigh(k, top.prior, bursts, base, reciprocal, factor)
+    if top.columns[0] != NO_COLUMN:
+        weigh(top.columns[0], top.prior, bursts, base, reciprocal, factor)
+
+
+@njit_loop
+def sweep_open_nodes_with_bursts(
+    start, node_ptr, tokens, topics, words, eta, alpha, gamma, top, scratch, bursts, rng
+):  # fmt: skip
+    """Draw the topic and the table of every word from `start` on: see `sweep_open_nodes`."""
+    shift, offset = eta * words.counts.shape[0], np.float32(eta)
+    for k in range(scratch.factor.shape[0]):
+        scratch.reciprocal[k] = 1.0 / (shift + words.totals[k])
+    for d in range(node_ptr.shape[0] - 1):
+        begin, end = node_ptr[d], node_ptr[d + 1]
+        if max(begin, start) >= end:
+            continue
+        enter_node_with_bursts(begin, end, end, topics, top.prior, scratch, bursts)
+        for i in range(max(begin, start), end):
+            if i + AHEAD < tokens.shape[0]:
+                prefetch(words.counts, tokens[i + AHEAD])
+            old = np.int64(topics[i])
+            leave_seat(i, begin, tokens, topics, words, top.prior, shift, scratch, bursts)
+            if words.totals[old] == 0.0:
+                close_topic(old, alpha, top, scratch)
+                weigh_with_bursts(old, top, scratch, bursts)
+            draw_seat(
+                i, begin, tokens, topics, words, top.prior, offset, shift, scratch, bursts, rng
+            )
+            k = np.int64(topics[i])
+            if k == top.columns[0]:
+                open_topic(alpha, gamma, top, scratch, rng)
+                weigh_with_bursts(k, top, scratch, bursts)
+                if top.columns[0] == NO_COLUMN:
+                    return i + 1
+    return tokens.shape[0]

@@ -254,11 +254,11 @@ def launch(n_blocks, forgets, pair, blocks, eta, division, rng):
     seat_anchors(n_blocks, pair, blocks, division)
     sweep_sides(n_blocks, True, False, pair, blocks, eta, division, rng)
     for _ in range(N_LAUNCH_SWEEPS):
-        m_a, m_b = draw_side_tables(n_blocks, blocks.node_of, division, rng)
+        m_a, m_b = draw_side_tables(n_blocks, blocks.node_of, None, division, rng)
         division.log_shares[0], division.log_shares[1] = draw_log_beta(m_a, m_b, rng)
         share_prior(division)
         sweep_sides(n_blocks, forgets, False, pair, blocks, eta, division, rng)
-    return draw_side_tables(n_blocks, blocks.node_of, division, rng)
+    return draw_side_tables(n_blocks, blocks.node_of, None, division, rng)
 
 
 @njit_loop
@@ -280,6 +280,6 @@ def log_acceptance(
     log_proposed += (m_a - 1.0) * shares[0] + (m_b - 1.0) * shares[1]
     log_proposed += sweep_sides(n_blocks, forgets, joins, pair, blocks, eta, division, rng)
     log_ratio = math.log(gamma) - shares[0] - shares[1] - log_proposed
-    log_ratio += log_ratio_of_nodes(n_blocks, blocks.node_of, division)
+    log_ratio += log_ratio_of_nodes(n_blocks, blocks.node_of, None, division)
     log_ratio += log_ratio_of_words(blocks.tokens.shape[0], blocks.tokens, eta, words)
     return -log_ratio if joins else log_ratio

@@ -15,7 +15,13 @@ from skdp.processes._kernels_table_counts import log_density_of_weights
 from skdp.processes._partitions import TopLevel, TopPriors
 from skdp.topics._kernels import _hdp as moves
 from skdp.topics._kernels._counts import WordCounts, rename_topics
-from skdp.topics._kernels._hdp import NO_COLUMN, OpenColumns, empty_top_level, sweep_open_nodes
+from skdp.topics._kernels._hdp import (
+    NO_COLUMN,
+    OpenColumns,
+    empty_top_level,
+    sweep_open_nodes,
+    sweep_open_nodes_with_bursts,
+)
 from skdp.topics._kernels._lda import (
     add_node_estimates,
     empty_dense_scratch,
@@ -27,6 +33,7 @@ from skdp.topics._kernels._lda import (
 )
 from skdp.topics._lda._sampler import LDAModel, NodeTopics, shares_of_nodes, tokens_of_nodes
 from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps
+from skdp.topics._shared._bursts import Bursts, BurstTopics, TablePlaces
 from skdp.topics._shared._fold_in import Shares
 from skdp.topics._shared._sampler import SeededMoves, TopicSampler, TopicState
 
@@ -56,6 +63,23 @@ hardly ever accepted."""
 
 _SPARE = 16
 """Smallest number of free columns before a sweep. Twice as many or a quarter of K are added."""
+
+
+class MoveCorpus(NamedTuple):
+    """What splits and merges divide: the words of a corpus or, with bursts, of its tables."""
+
+    tokens: NDArray[np.int32]
+    node_ptr: NDArray[np.int64]
+    node_of: NDArray[np.int32]
+    places: moves.Places
+    tables: moves.TableSizes | None
+
+    @classmethod
+    def of(
+        cls, tokens: Any, node_ptr: Any, node_of: Any, n_words: int, tables: Any = None
+    ) -> MoveCorpus:
+        """Return the words, with the places of each."""
+        return cls(tokens, node_ptr, node_of, moves.places_of_words(tokens, n_words), tables)
 
 
 class ChosenNodes(NamedTuple):
@@ -89,7 +113,7 @@ class HDPSampler(SeededMoves, TopicSampler):
         "_allowed", "_labeled", "_unlabeled",
     )  # fmt: skip
 
-    shards: list[NodeTopics]
+    shards: list[Any]  # NodeTopics, or BurstTopics
 
     def __init__(
         self,
@@ -106,6 +130,7 @@ class HDPSampler(SeededMoves, TopicSampler):
         most_topics: int | None,  # with words, seed words or given words
         init_stream: NDArray[np.uint64],
         stream: NDArray[np.uint64],
+        bursts: Bursts | None = None,
     ):
         super().__init__(n_topics, topic_word_prior, dirichlet_prior, [stream], None)
         self.level, self.n_initial_topics = level, n_topics
@@ -133,6 +158,11 @@ class HDPSampler(SeededMoves, TopicSampler):
         found = np.union1d(topics, np.arange(self.n_seeded))
         topics[:] = np.searchsorted(found, topics)
         self.n_topics = len(found)
+        if bursts is not None:
+            self.bursts = bursts
+            self._take(corpus)  # with places for tables
+            seats = self._table_places[0].seat_together(topics, self.n_topics)
+            self.shards = [BurstTopics(topics, seats)]
         self.weights = np.full(self.n_topics, 1.0 / (self.n_topics + 1.0))
         self.rest = 1.0 / (self.n_topics + 1.0)
         self._count_words()
@@ -156,7 +186,10 @@ class HDPSampler(SeededMoves, TopicSampler):
         n_nodes = len(self._node_ptr) - 1
         self._node_of = np.repeat(np.arange(n_nodes, dtype=np.int32), np.diff(self._node_ptr))
         self._division: Any = None
-        self._places: Any = None
+        self._move_corpus: MoveCorpus | None = None
+        if self.bursts is not None:
+            tokens, n_words = self._whole.tokens, self._whole.n_features
+            self._table_places = [TablePlaces.of(tokens, self._node_ptr, n_words)]
 
     # Columns
 
@@ -195,11 +228,16 @@ class HDPSampler(SeededMoves, TopicSampler):
             top.prior[self.n_topics] = self.concentration * self.rest
         return top
 
-    def _close_gaps(self, weights: NDArray[np.float64]) -> None:
-        """Renumber the topics that have words without gaps; weights are by column."""
+    def _close_gaps(
+        self, weights: NDArray[np.float64], topics: NDArray[np.int32] | None = None
+    ) -> None:
+        """Renumber the topics that have words without gaps; weights are by column.
+
+        `topics` are those of the tables while moves divide them.
+        """
         used, gaps, names = close_gaps(self._words)
         if len(gaps):
-            rename_topics(self.topics, names)
+            rename_topics(self.topics if topics is None else topics, names)
         self.n_topics, self.weights = len(used), np.empty(len(used))
         self.weights[names[used]] = weights[used]
 
@@ -221,10 +259,17 @@ class HDPSampler(SeededMoves, TopicSampler):
         while True:
             is_labeled = self._allowed is not None
             topics = self.topics[self._unlabeled.places] if is_labeled else self.topics
-            place = sweep_open_nodes(
+            arguments = (
                 place, node_ptr, tokens, topics, self._words, self.topic_word_prior,
-                self.concentration, self.top_concentration, top, self._scratch, stream,
+                self.concentration, self.top_concentration, top, self._scratch,
             )  # fmt: skip
+            if self.bursts is None:
+                place = sweep_open_nodes(*arguments, stream)
+            else:
+                seats, shift = self._seats_of(self._unlabeled.places if is_labeled else None)
+                place = sweep_open_nodes_with_bursts(*arguments, seats, stream)
+                if is_labeled:
+                    self.shards[0].seats[self._unlabeled.places] = seats.seats + shift
             if is_labeled:
                 self.topics[self._unlabeled.places] = topics
             self.rest = float(top.rest[0])
@@ -234,6 +279,21 @@ class HDPSampler(SeededMoves, TopicSampler):
             self._make_room()
             top = self._top_level()
 
+    def _seats_of(self, places: NDArray[np.intp] | None) -> tuple[Any, Any]:
+        """Return the tables of chosen nodes, or of all, and what their seats have been lowered by.
+
+        Seats of chosen nodes are copies, numbered as if there were no others.
+        """
+        assert self.bursts is not None
+        parameters, n_columns = self.bursts.parameters, len(self._words.totals)
+        table_places, seats = self._table_places[0], self.shards[0].seats
+        shift: Any = 0
+        if places is not None:
+            shift = (places - np.arange(len(places))).astype(np.int32)
+            firsts = as_readonly(table_places.firsts[places] - shift)
+            table_places, seats = table_places._replace(firsts=firsts), seats[places] - shift
+        return table_places.seats(parameters, seats, n_columns), shift
+
     def _draw_labeled_topics(self, allowed: AllowedTopics) -> None:
         """Draw the topics of the words of nodes with labels once; no topic opens or closes."""
         places, node_ptr, tokens = self._labeled
@@ -241,11 +301,14 @@ class HDPSampler(SeededMoves, TopicSampler):
         prior = np.zeros(n_columns)
         prior[: self.n_topics] = self.doc_topic_prior
         sets, set_of = allowed.widened(n_columns)
+        seats, shift = (None, 0) if self.bursts is None else self._seats_of(places)
         sweep_labeled_nodes(
             node_ptr, tokens, topics, self._words, prior, self.topic_word_prior, self._scratch,
-            sets, set_of[~allowed.sets[set_of, -1]], np.empty(n_columns), self.streams[0],
+            sets, set_of[~allowed.sets[set_of, -1]], np.empty(n_columns), seats, self.streams[0],
         )  # fmt: skip
         self.topics[places] = topics
+        if seats is not None:
+            self.shards[0].seats[places] = seats.seats + shift
 
     def _topics_of_word(self, s: int, i: int) -> NDArray[np.bool_]:
         if self._allowed is None:
@@ -261,10 +324,38 @@ class HDPSampler(SeededMoves, TopicSampler):
         self._make_room()
         if self._division is None:
             self._division = moves.empty_division(n_tokens, self._whole.n_features)
-            self._places = moves.places_of_words(self._whole.tokens, self._whole.n_features)
-        for _ in range(min(MOST_MOVES, max(1, TOKENS_OF_MOVES // n_tokens))):
-            self._split_or_merge()
+        self._divide_topics(min(MOST_MOVES, max(1, TOKENS_OF_MOVES // n_tokens)))
         self._propose_exchanges()
+
+    def _divide_topics(self, n_moves: int) -> None:
+        """Propose splits and merges of the words of topics or, with bursts, of their tables."""
+        corpus, topics, served = self._divided_words()
+        if len(corpus.tokens) < 2:
+            return
+        for _ in range(n_moves):
+            self._split_or_merge(corpus, topics)
+        if served is not None:
+            served[served >= 0] = topics
+            self.topics[:] = served[self.shards[0].seats]
+
+    def _divided_words(self) -> tuple[MoveCorpus, NDArray[np.int32], NDArray[np.int32] | None]:
+        """Return what moves divide, its topics and, with bursts, the topics of all places."""
+        n_words = self._whole.n_features
+        if self.bursts is None:
+            if self._move_corpus is None:
+                self._move_corpus = MoveCorpus.of(
+                    self._whole.tokens, self._node_ptr, self._node_of, n_words
+                )
+            return self._move_corpus, self.topics, None
+        state, places = self.shards[0], self._table_places[0]
+        served = places.served(state)
+        at = np.flatnonzero(served >= 0)
+        sizes = np.bincount(state.seats, minlength=len(served))[at]
+        corpus = MoveCorpus.of(
+            places.words[at], np.searchsorted(at, self._node_ptr), self._node_of[at], n_words,
+            moves.TableSizes(*self.bursts.parameters, sizes),
+        )  # fmt: skip
+        return corpus, served[at], served
 
     def _labeled_places(self) -> NDArray[np.intp]:
         return np.empty(0, np.intp) if self._allowed is None else self._labeled.places
@@ -276,9 +367,9 @@ class HDPSampler(SeededMoves, TopicSampler):
         for array in self._words[:2]:
             array[..., [a, b]] = array[..., [b, a]]
 
-    def _split_or_merge(self) -> None:
+    def _split_or_merge(self, corpus: MoveCorpus, topics: NDArray[np.int32]) -> None:
         """Propose to split a topic or to merge two, and accept or reject the proposal."""
-        tokens, topics, division = self._whole.tokens, self.topics, self._division
+        tokens, division = corpus.tokens, self._division
         stream, pair = self.streams[0], np.empty(2, dtype=np.int64)
         kind, by_topic = moves.draw_kind(stream), moves.toss(stream)
         n_seeded = self.n_seeded
@@ -286,11 +377,11 @@ class HDPSampler(SeededMoves, TopicSampler):
             return
         if by_topic:
             moves.pick_pair_of_topics(
-                kind != moves.BY_WORD, n_seeded, self.n_topics, tokens, topics, self._node_ptr,
-                self._node_of, self._places, pair, stream,
+                kind != moves.BY_WORD, n_seeded, self.n_topics, tokens, topics, corpus.node_ptr,
+                corpus.node_of, corpus.places, pair, stream,
             )  # fmt: skip
         else:
-            moves.pick_pair(self._node_ptr, self._node_of, pair, stream)
+            moves.pick_pair(corpus.node_ptr, corpus.node_of, pair, stream)
         a, b = (int(topics[i]) for i in pair)
         if min(a, b) < n_seeded and (by_topic or not self._may_divide(a, b)):
             return
@@ -301,9 +392,9 @@ class HDPSampler(SeededMoves, TopicSampler):
         log_shares = np.log(self.weights[[a, b]] / weight)
         n_members = moves.list_members(topics, a, b, division)
         log_ratio = moves.log_acceptance(
-            n_members, kind, joins, *log_shares.tolist(), pair, tokens, self._node_of,
-            self.concentration * weight, self.topic_word_prior, self.top_concentration, division,
-            stream,
+            n_members, kind, joins, *log_shares.tolist(), pair, tokens, corpus.node_of,
+            self.concentration * weight, self.topic_word_prior, self.top_concentration,
+            corpus.tables, division, stream,
         )  # fmt: skip
         if by_topic and log_ratio > -np.inf:
             sides = division.found if joins else division.sides
@@ -325,10 +416,12 @@ class HDPSampler(SeededMoves, TopicSampler):
         )
         weights = np.append(self.weights, 0.0)
         weights[[a, b]] = (weight, 0.0) if joins else weight * np.exp(division.log_shares)
-        self._close_gaps(weights)
+        self._close_gaps(weights, topics)
         self._make_room()
 
     def _update_parameters(self) -> None:
+        if self.bursts is not None:
+            self.bursts.update([self._seated_shard], self.n_topics, self.streams[0])
         self._draw_weights()
 
     def _draw_weights(self) -> None:
@@ -352,8 +445,28 @@ class HDPSampler(SeededMoves, TopicSampler):
         result = log_prior_of_topics(
             self._node_ptr, self.topics, prior, np.zeros(self.n_topics, dtype=np.int64)
         )
+        if self.bursts is not None:
+            result += self.bursts.log_probability([self._seated_shard], self.n_topics)
         return result + log_density_of_weights(
             self.weights, self.rest, self.top_concentration, self.n_seeded
+        )
+
+    @property
+    def _seated_shard(self) -> tuple[Any, Any, Any]:
+        """The nodes, the state and the places for tables."""
+        return self._node_ptr, self.shards[0], self._table_places[0]
+
+    def score_words(self, tokens: Any, segment_of: Any, out: NDArray[np.float64]) -> None:
+        """Add the probabilities of further words of segments, given the state, to `out`."""
+        if self.bursts is None:
+            super().score_words(tokens, segment_of, out)
+            return
+        nodes = segment_of
+        if self.level == "document":
+            nodes = np.searchsorted(self._whole.doc_ptr, segment_of, side="right") - 1
+        components = self.components().astype(np.float32)
+        self.bursts.score_words(
+            self._seated_shard, self.doc_topic_prior, tokens, nodes, components, out
         )
 
     def shares(self) -> Shares:
@@ -371,7 +484,12 @@ class HDPSampler(SeededMoves, TopicSampler):
             "concentration": float(self.concentration),
             "top_concentration": float(self.top_concentration),
             "topic_word_prior": float(self.topic_word_prior),
+            **self._burst_scalars,
         }
+
+    @property
+    def _burst_scalars(self) -> dict[str, float]:
+        return {} if self.bursts is None else self.bursts.scalars()
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
@@ -380,11 +498,14 @@ class HDPSampler(SeededMoves, TopicSampler):
             "n_components": float(self.n_topics),
             "concentration": float(self.concentration),
             "top_concentration": float(self.top_concentration),
+            **self._burst_scalars,
         }
 
     def model(self) -> LDAModel:
         """Return the current sample as a model."""
-        return LDAModel(self.components().astype(np.float32), self.doc_topic_prior, self.level)
+        bursts = None if self.bursts is None else self.bursts.parameters
+        components = self.components().astype(np.float32)
+        return LDAModel(components, self.doc_topic_prior, self.level, bursts)
 
     def state(self) -> HDPState:
         """Return a read-only view of the state."""

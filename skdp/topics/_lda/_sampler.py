@@ -284,6 +284,20 @@ class LDAModel:
     level: str  # "document" or "segment": the units that have their own topic shares
     bursts: tuple[float, float] | None = None  # concentration and discount
 
+    def own_words(
+        self,
+        corpus: SegmentedCorpus,
+        own: NDArray[np.float64],  # from a fold-in
+        words: NDArray[np.int32],
+        segments: NDArray[np.integer],
+    ) -> NDArray[np.float64]:
+        """Return the probability that each of some words repeats one of its node."""
+        node_ptr, nodes = tokens_of_nodes(corpus, self.level), segments
+        if self.level == "document":
+            nodes = np.searchsorted(corpus.doc_ptr, segments, side="right") - 1
+        places = TablePlaces.of(corpus.tokens, node_ptr, corpus.n_features)
+        return places.own_words(own, node_ptr, words, nodes, corpus.n_features)
+
     def empty_seats(self, corpus: SegmentedCorpus) -> Any:
         """Return seats of the words of a corpus as kernels take them; None without bursts."""
         if self.bursts is None:
@@ -355,7 +369,7 @@ class LDAFoldIn:
             return shares
         if model.level == "document":
             opening = np.repeat(opening, np.diff(corpus.doc_ptr), axis=0)
-        return *shares, opening, own[bursts.firsts]
+        return *shares, opening, own
 
 
 @dataclass(frozen=True, eq=False)
@@ -403,7 +417,6 @@ class LDASampler(TopicSampler):
         "_node_ptr",
         "_scratch",
         "_allowed",
-        "_places",
     )
 
     shards: list[Any]  # NodeTopics, or BurstTopics
@@ -444,7 +457,7 @@ class LDASampler(TopicSampler):
         if bursts is not None:
             self._take(corpus)  # with places for tables
             for s, (topics,) in enumerate(self.shards):
-                seats = self._places[s].seat_together(topics, n_topics)
+                seats = self._table_places[s].seat_together(topics, n_topics)
                 self.shards[s] = BurstTopics(topics, seats)
         self._count_words()
         self._return_strays(self._words)
@@ -477,7 +490,7 @@ class LDASampler(TopicSampler):
         self._scratch = [empty(self.n_topics) for _ in self._corpora]
         if self.bursts is not None:
             n_words = self._whole.n_features
-            self._places = [
+            self._table_places = [
                 TablePlaces.of(each.tokens, ptr, n_words)
                 for each, ptr in zip(self._corpora, self._node_ptr, strict=True)
             ]
@@ -586,14 +599,14 @@ class LDASampler(TopicSampler):
         return NodeSweep(
             self._corpora[s], self.shards[s], self._node_ptr[s], self.doc_topic_prior, gamma,
             empty_dense_scratch(self.n_topics) if is_fixed else self._scratch[s], self._allowed[s],
-            *(() if self.bursts is None else (self.bursts.parameters, self._places[s])),
+            *(() if self.bursts is None else (self.bursts.parameters, self._table_places[s])),
         )  # fmt: skip
 
     # Parameters and shown attributes
 
     def _seated_shards(self) -> list[Any]:
         """Return the nodes, the state and the places of every shard with bursts."""
-        return list(zip(self._node_ptr, self.shards, self._places, strict=True))
+        return list(zip(self._node_ptr, self.shards, self._table_places, strict=True))
 
     def _update_parameters(self) -> None:
         if self.bursts is not None:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._checks import check_gamma_prior
 from skdp._numeric._numba import as_readonly
 from skdp._part import ChainComponent
+from skdp._sklearn_compat import Interval, StrOptions
 from skdp.processes._concentration import draw_bounded_beta, draw_given_evidence
-from skdp.topics._kernels._bursts import Seats, gather_burst_evidence, log_probability_of_seats
+from skdp.topics._kernels._bursts import (
+    Seats,
+    estimate_bursts,
+    gather_burst_evidence,
+    log_probability_of_seats,
+)
+from skdp.topics._kernels._counts import score_tokens
+from skdp.topics._kernels._lda import empty_dense_scratch
 
 START_CONCENTRATION, START_DISCOUNT = 20.0, 0.2
 
@@ -56,12 +66,27 @@ class TablePlaces(NamedTuple):
         served[state.seats] = state.topics
         return served
 
+    def own_words(
+        self,
+        own: NDArray[np.float64],  # (n,) at the first place of each word of a node
+        node_ptr: NDArray[np.int64],
+        words: NDArray[np.int32],
+        nodes: NDArray[np.integer],
+        n_words: int,
+    ) -> NDArray[np.float64]:
+        """Return the probabilities in `own` of words as further words of nodes; 0 for new ones."""
+        lengths = np.diff(node_ptr)
+        known = np.repeat(np.arange(len(lengths)), lengths) * n_words + self.words  # sorted
+        wanted = nodes * n_words + words
+        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        return np.where(known[at] == wanted, own[at], 0.0)
+
     def seats(self, parameters: tuple[float, float], seats: Any, n_topics: int) -> Seats:
         """Return the tables in the form that kernels take, with scratch."""
-        return Seats(
-            *parameters, self.firsts, seats, *np.empty((3, self.longest), dtype=np.int32),
-            *np.empty((2, n_topics)),
-        )  # fmt: skip
+        sizes, served, in_use = np.empty((3, self.longest), dtype=np.int32)
+        inverse = 1.0 / (parameters[0] + np.arange(self.longest + 1))
+        opened, share = np.empty((2, n_topics))
+        return Seats(*parameters, self.firsts, seats, sizes, served, in_use, inverse, opened, share)
 
 
 class Bursts(ChainComponent):
@@ -111,6 +136,25 @@ class Bursts(ChainComponent):
             )
         return sums
 
+    def score_words(
+        self,
+        shard: tuple[NDArray[np.int64], BurstTopics, TablePlaces],
+        alpha: NDArray[np.float64],
+        words: NDArray[np.int32],
+        nodes: NDArray[np.integer],
+        components: NDArray[np.float32],
+        out: NDArray[np.float64],
+    ) -> None:
+        """Add the probabilities of further words of nodes, given the state, to `out`."""
+        node_ptr, state, places = shard
+        opening, own = np.zeros((len(node_ptr) - 1, len(alpha))), np.zeros(len(state.topics))
+        seats = places.seats(self.parameters, state.seats, len(alpha))
+        estimate_bursts(
+            node_ptr, state.topics, alpha, empty_dense_scratch(len(alpha)), seats, opening, own
+        )
+        score_tokens(words, nodes, opening, components, out)
+        out += places.own_words(own, node_ptr, words, nodes, components.shape[1])
+
     def log_probability(self, shards: list[Any], n_topics: int) -> float:
         """Return log p(seats | topics)."""
         return sum(
@@ -120,3 +164,40 @@ class Bursts(ChainComponent):
             )
             for node_ptr, state, places in shards
         )  # fmt: skip
+
+
+# The parameters of bursts in estimators.
+
+
+BURST_CONSTRAINTS: dict[str, Any] = {
+    "burst_concentration": [Interval(Real, 1e-8, 1e8, closed="both"), StrOptions({"auto"}), None],
+    "burst_concentration_prior": [tuple, list],
+    "burst_discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+}
+
+BURST_ATTRIBUTES = frozenset(f"{name}_" for name in BURST_SUMS)
+
+
+def make_bursts(estimator: Any) -> Bursts | None:
+    """Return the bursts of a new chain, or None."""
+    prior = check_gamma_prior(estimator.burst_concentration_prior, "burst_concentration_prior")
+    if estimator.burst_concentration is None:
+        return None
+    return Bursts(estimator.burst_concentration, prior, estimator.burst_discount)
+
+
+def fitted_bursts(estimator: Any) -> tuple[float, float] | None:
+    """Return the concentration and the discount of a fit, or None without bursts."""
+    if not hasattr(estimator, "burst_concentration_"):
+        return None
+    return float(estimator.burst_concentration_), float(estimator.burst_discount_)
+
+
+def given_bursts(estimator: Any) -> dict[str, float]:
+    """Return the attributes of an estimator with given topics, whose parameters are numbers."""
+    if estimator.burst_concentration is None:
+        return {}
+    for name in BURST_SUMS:
+        if isinstance(getattr(estimator, name), str):
+            raise ValueError(f"{name} must be given as a number if topics are given, got 'auto'.")
+    return {f"{name}_": float(getattr(estimator, name)) for name in BURST_SUMS}

@@ -280,30 +280,12 @@ def score_documents(
             score_tokens(scored, segment_of, shares[1], model.components, probabilities)
             continue
         score_tokens(scored, segment_of, shares[2], model.components, probabilities)
-        probabilities += find_own_words(observed, shares[3], scored, segment_of, model.level)
+        probabilities += model.own_words(observed, shares[3], scored, segment_of)
     document_of = np.repeat(np.arange(len(corpus)), np.diff(corpus.doc_ptr))[segment_of]
     log_probabilities = np.zeros(len(corpus))
     with np.errstate(divide="ignore"):  # log 0 is right for words that given topics exclude
         np.add.at(log_probabilities, document_of, np.log(probabilities / len(models)))
     return log_probabilities, len(scored)
-
-
-def find_own_words(
-    observed: SegmentedCorpus,
-    own: NDArray[np.float64],  # of every observed word, in the order of a fold-in
-    scored: NDArray[np.int32],
-    segment_of: NDArray[np.intp],
-    level: str,
-) -> NDArray[np.float64]:
-    """Return the probability that each scored word repeats an observed one of its document."""
-    documents = np.repeat(np.arange(len(observed)), np.diff(observed.doc_ptr))
-    nodes = documents if level == "document" else np.arange(len(documents))
-    segments = np.repeat(np.arange(len(documents)), np.diff(observed.segment_ptr))
-    keys = nodes[segments] * observed.n_features + alternate_words(observed).tokens
-    known, places = np.unique(keys, return_index=True)
-    wanted = nodes[segment_of] * observed.n_features + scored
-    at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    return np.where(known[at] == wanted, own[places[at]], 0.0)
 
 
 class ScoredPartition(NamedTuple):

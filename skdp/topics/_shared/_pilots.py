@@ -26,7 +26,6 @@ from skdp._executors import call_all
 from skdp.data import SegmentedCorpus
 from skdp.data._ragged import offsets
 from skdp.inference._chain import check_interrupts
-from skdp.topics._kernels._counts import score_tokens
 from skdp.topics._shared._arrays import sum_rises, update_symmetric_dirichlet
 
 SMALL_NUMBERS, LARGE_NUMBERS = (1, 5, 20), (80, 300)
@@ -124,12 +123,7 @@ class Pilot:
         for _ in range(SWEEPS_OF_ROUND):
             self._sampler.sweep()
         if self._n_rounds >= ROUNDS_OF_BLOCK:
-            _, segment_topic = self._sampler.shares()
-            components = self._sampler.components().astype(np.float32)
-            score_tokens(
-                self._held_out.tokens, self._held_out.segment_of, segment_topic, components,
-                self._last,
-            )  # fmt: skip
+            self._sampler.score_words(self._held_out.tokens, self._held_out.segment_of, self._last)
         self._n_rounds += 1
         return self
 

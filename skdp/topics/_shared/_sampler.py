@@ -13,7 +13,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._part import ChainComponent
 from skdp.data import SegmentedCorpus
 from skdp.topics._kernels import _hdp as moves
-from skdp.topics._kernels._counts import WordCounts, log_likelihood_of_words
+from skdp.topics._kernels._counts import WordCounts, log_likelihood_of_words, score_tokens
 from skdp.topics._shared._arrays import (
     AllowedTopics,
     FixedTopics,
@@ -44,7 +44,9 @@ class TopicSampler(ChainComponent):
     is_distributed: ClassVar[bool] = False
     """Whether the data are partitions that an executor has distributed."""
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_whole", "_bounds", "_corpora", "_words")
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        "_whole", "_bounds", "_corpora", "_words", "_table_places",
+    )  # fmt: skip
 
     seeds: Seeds | None = None
     """Seed words of topics, whose pseudo-counts are in `_words`."""
@@ -55,7 +57,7 @@ class TopicSampler(ChainComponent):
     bursts: Bursts | None = None
     """Bursts of words, with which topics count the tables of words."""
 
-    _places: list[TablePlaces]  # of these tables, by shard
+    _table_places: list[TablePlaces]  # of these tables, by shard
 
     shards: list[Any]  # the state of each, a named tuple with `topics` among its arrays
     _words: Any
@@ -159,8 +161,8 @@ class TopicSampler(ChainComponent):
             if self.bursts is None:
                 yield corpus.tokens, shard.topics
             else:
-                served = self._places[s].served(shard)
-                yield self._places[s].words[served >= 0], served[served >= 0]
+                served = self._table_places[s].served(shard)
+                yield self._table_places[s].words[served >= 0], served[served >= 0]
 
     def _check_counts(self) -> None:
         """Raise if a word occurs more often in a topic than its count can represent."""
@@ -316,6 +318,18 @@ class TopicSampler(ChainComponent):
     def _words_of_topics(self) -> NDArray[np.float64]:
         """Return the number of words of every topic, of fixed ones, too."""
         return np.bincount(self.topics, minlength=self.n_topics).astype(np.float64)
+
+    def score_words(
+        self, tokens: NDArray[np.int32], segment_of: NDArray[np.int64], out: NDArray[np.float64]
+    ) -> None:
+        """Add the probabilities of further words of segments, given the state, to `out`."""
+        score_tokens(
+            tokens, segment_of, self.shares()[1], self.components().astype(np.float32), out
+        )
+
+    def shares(self) -> Any:
+        """Return the topic shares of documents and of segments, given the state."""
+        raise NotImplementedError
 
     def _log_likelihood_of_fixed(self) -> float:
         """Return the log probability of the words with fixed topics."""

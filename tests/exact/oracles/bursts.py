@@ -55,25 +55,35 @@ def rules(problem: Problem):
     return a[:, np.newaxis], b[np.newaxis, :], np.outer(of_a, of_b)
 
 
+def count_customers(nodes, z) -> dict:
+    """Return n_dkw > 0 by node, topic and word."""
+    customers: dict = {}
+    for d, (topics, words) in enumerate(zip(split(z, map(len, nodes)), nodes, strict=True)):
+        for key in zip([d] * len(words), topics, words, strict=True):
+            customers[key] = customers.get(key, 0) + 1
+    return customers
+
+
+def seatings(customers: dict, a: np.ndarray, b: np.ndarray):
+    """Yield all numbers of tables by node, topic and word, and their factor, without words."""
+    keys = sorted(customers)
+    for chosen in product(*[range(1, customers[key] + 1) for key in keys]):
+        value = np.ones(np.broadcast_shapes(a.shape, b.shape))
+        for key, t in zip(keys, chosen, strict=True):
+            value = value * [[stirling(customers[key], t, x)] for x in a[:, 0].tolist()]
+        for restaurant in {key[:2] for key in keys}:
+            of_topic = [i for i, key in enumerate(keys) if key[:2] == restaurant]
+            n = sum(customers[keys[i]] for i in of_topic)
+            value = value * rising(b, sum(chosen[i] for i in of_topic), a) / rising(b, n)
+        yield dict(zip(keys, chosen, strict=True)), value
+
+
 def enumerate_bursts(problem: Problem) -> SimpleNamespace:
     """Visit every z and t; return posterior means, `tables` (K, W) among them."""
     a, b, rule = rules(problem)
     n_topics = len(problem.alpha)
     every = [set(range(n_topics))] * len(problem.nodes)
     allowed = zip(problem.nodes, problem.labels or every, strict=True)
-
-    def seatings(customers):
-        """Yield numbers of tables by topic and word, and p(t) times what words have in common."""
-        keys = sorted(customers)
-        for chosen in product(*[range(1, customers[key] + 1) for key in keys]):
-            value = np.ones(rule.shape)
-            for key, t in zip(keys, chosen, strict=True):
-                value = value * [[stirling(customers[key], t, x)] for x in a[:, 0].tolist()]
-            for d, k in {key[:2] for key in keys}:
-                of_topic = [i for i, key in enumerate(keys) if key[:2] == (d, k)]
-                n = sum(customers[keys[i]] for i in of_topic)
-                value = value * rising(b, sum(chosen[i] for i in of_topic), a) / rising(b, n)
-            yield dict(zip(keys, chosen, strict=True)), value
 
     def states():
         for z in product(*[labels for node, labels in allowed for _ in node]):
@@ -82,11 +92,7 @@ def enumerate_bursts(problem: Problem) -> SimpleNamespace:
                 dirichlet_multinomial(problem.alpha, [part.count(k) for k in range(n_topics)])
                 for part in parts
             )
-            customers: dict = {}
-            for d, (part, node) in enumerate(zip(parts, problem.nodes, strict=True)):
-                for k, w in zip(part, node, strict=True):
-                    customers[d, k, w] = customers.get((d, k, w), 0) + 1
-            for of_nodes, value in seatings(customers):
+            for of_nodes, value in seatings(count_customers(problem.nodes, z), a, b):
                 tables = np.zeros((n_topics, problem.n_words), dtype=int)
                 for (_, k, w), t in of_nodes.items():
                     tables[k, w] += t

@@ -20,6 +20,7 @@ from itertools import pairwise, product
 from math import log, prod
 
 import numpy as np
+from exact.oracles.bursts import count_customers, seatings
 from exact.oracles.enumeration import word_factor
 from exact.oracles.hdp_topics import (
     counts_of,
@@ -48,6 +49,7 @@ class Problem:
     seeds: tuple = ()  # pseudo-counts of words in the topics that exist without words, too
     fixed: tuple = ()  # word probabilities of the topics before these, which also exist
     labels: list | None = None  # per document: topics that its words may have, or None
+    bursts: tuple | None = None  # discount and concentration of the bursts of documents (hdp)
 
     @property
     def segments(self):
@@ -86,7 +88,16 @@ def words_factor(problem, labels):
     n_new = max(*labels, problem.n_known - 1) + 1 - problem.n_known
     rows = [*problem.seeds, *[(0.0,) * problem.n_words] * n_new]
     prior = [[problem.eta + s for s in row] for row in rows]
-    return word_factor(problem.words, labels, prior, problem.fixed)
+    if problem.bursts is None:
+        return word_factor(problem.words, labels, prior, problem.fixed)
+    a, b = (np.array([[value]]) for value in problem.bursts)
+    nodes = [[w for segment in document for w in segment] for document in problem.documents]
+    result = 0.0
+    for tables, factor in seatings(count_customers(nodes, labels), a, b):
+        keys = [key for key, t in tables.items() for _ in range(t)]
+        topics, words = [k for _, k, _ in keys], [w for _, _, w in keys]
+        result += float(factor.item()) * word_factor(words, topics, prior, problem.fixed)
+    return result
 
 
 def tables_of_documents(problem, labels):

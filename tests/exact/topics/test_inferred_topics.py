@@ -23,6 +23,7 @@ from skdp.topics._given_topics import check_labels
 from skdp.topics._kernels import _hdp as moves
 from skdp.topics._lda._hdp import HDPSampler
 from skdp.topics._shared._arrays import FixedTopics, LabeledCorpus, Seeds, WordPrior
+from skdp.topics._shared._bursts import Bursts
 from skdp.topics._tables import _open_sampler
 from skdp.topics._tables._open_sampler import FirstTopLevel, OpenTableSampler
 from skdp.topics._tables._sampler import HyperParameters
@@ -95,9 +96,13 @@ def make_sampler(
     n_topics = min(max(2, problem.n_known + 1), most or 3)
     of_words, of_eta = prior_of_words(problem), (1.0, 0.1)
     if problem.model == "hdp":
+        bursts = None
+        if problem.bursts is not None:
+            bursts = Bursts(problem.bursts[1], LEARNED[0], problem.bursts[0])
         return HDPSampler(
             X, n_topics, level, problem.alpha, problem.gamma, priors, of_words, of_eta, init, True,
             most, derive_stream(root, Role.INIT), derive_stream(root, Role.SWEEP),
+            bursts,
         )  # fmt: skip
     hyper = HyperParameters(
         "auto", of_words, of_eta, problem.discount, (1.0, 1.0), problem.concentration, (1.0, 0.1),
@@ -180,8 +185,7 @@ def words(chain):
 
 def split_merge(chain):
     """Several moves, then weights, which the next ones depend on."""
-    for _ in range(3):
-        chain._split_or_merge()
+    chain._divide_topics(3)
     chain._draw_weights()
 
 
@@ -218,6 +222,47 @@ def test_hdp_with_a_bound(most):
 )
 def test_hdp_long(name, step, most):
     check_hdp(name, step, 40_000, alpha=0.7, gamma=2.5, most=most)
+
+
+BURSTS = {
+    "plain": replace(HDP["two"], documents=[[[0, 0, 1]], [[2, 0, 0]]], bursts=(0.0, 0.8)),
+    "discount": replace(HDP["two"], documents=[[[0, 0, 0, 1]], [[0]]], bursts=(0.5, 0.6)),
+    "hints": replace(HINTS["all"], model="hdp", bursts=(0.2, 0.8)),
+    "seeds": replace(SEEDED, model="hdp", bursts=(0.0, 0.8)),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "step"), mostly_slow(product(BURSTS, STEPS), [("plain", "words"), ("plain", "both")])
+)
+def test_hdp_with_bursts(name, step):
+    """Moves divide the tables of words, which keep their customers; sweeps draw the tables."""
+    problem = BURSTS[name]
+    chain = make_sampler(problem)
+    chain._propose_moves()
+
+    def with_tables(chain):
+        if step == "split-merge":  # which leaves the seats as they are
+            words(chain)
+        STEPS[step](chain)
+
+    check(problem, chain, 12_000, None, with_tables)
+
+
+def test_hdp_with_bursts_and_no_room(monkeypatch):
+    """Every new topic ends the kernel, in the middle of a document."""
+    whole = HDPSampler._top_level
+
+    def with_one_free_column(sampler):
+        top = whole(sampler)
+        top.columns[1] = 0
+        return top
+
+    monkeypatch.setattr(HDPSampler, "_top_level", with_one_free_column)
+    problem = replace(BURSTS["plain"], gamma=2.5)
+    chain = make_sampler(problem)
+    chain._propose_moves()
+    check(problem, chain, 8000, None, words)
 
 
 @pytest.mark.slow
@@ -290,7 +335,7 @@ def test_a_merge_is_a_split_reversed(kind):
         a = int(sampler.topics[0])
         pair = np.flatnonzero(sampler.topics == a)[[0, -1]]
         weight, saved = float(sampler.weights[a]), stream.copy()
-        rest = (sampler._node_of, sampler.concentration * weight, 0.4, 0.8, division)
+        rest = (sampler._node_of, sampler.concentration * weight, 0.4, 0.8, None, division)
         before = sampler.log_joint()
         n = moves.list_members(sampler.topics, a, a, division)
         forth = moves.log_acceptance(n, KINDS[kind], False, 0.0, 0.0, pair, tokens, *rest, stream)
@@ -320,7 +365,7 @@ def test_a_division_by_word_is_as_likely_as_it_is_found():
         pair = rng.choice(n, 2, replace=False)
         division.log_shares[:] = np.log(0.5)
         division.priors[:] = 0.5, 0.5, 1.0
-        rest = (pair, tokens, sampler._node_of, 0.4, division, stream)
+        rest = (pair, tokens, sampler._node_of, 0.4, None, division, stream)
         forth = moves.divide_by_word(n, False, *rest)
         division.side_counts[:], division.side_totals[:] = 0.0, 0.0
         if forth == -np.inf:
