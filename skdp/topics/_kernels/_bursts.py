@@ -35,6 +35,9 @@ from skdp._numeric._simd import find_sum, prefetch, sum_product
 from skdp.processes._concentration import add_evidence, draw_table_evidence
 from skdp.topics._kernels._counts import AHEAD, log_rising
 
+P_MOVE = 0.25
+"""Probability that a sweep moves the tables of a node, too."""
+
 
 class Seats(NamedTuple):
     """The tables of the words of some nodes, and the parameters of bursts."""
@@ -49,6 +52,7 @@ class Seats(NamedTuple):
     inverse: np.ndarray
     opened: np.ndarray
     share: np.ndarray
+    weights: np.ndarray
 
 
 @njit
@@ -56,7 +60,7 @@ def with_seats(bursts, firsts, seats):
     """Return tables of other words, with the same scratch."""
     return Seats(
         bursts.concentration, bursts.discount, firsts, seats, bursts.sizes, bursts.served,
-        bursts.in_use, bursts.inverse, bursts.opened, bursts.share,
+        bursts.in_use, bursts.inverse, bursts.opened, bursts.share, bursts.weights,
     )  # fmt: skip
 
 
@@ -175,6 +179,70 @@ def draw_seats(
 
 
 @njit_internal_nogc
+def weigh_table(m, w, alpha, gamma, words, scratch, bursts):
+    """Write the weights of the topics for a table of `m` words that has none; return their sum."""
+    base, weights, n_topics = scratch.base, bursts.weights, alpha.shape[0]
+    for k in range(n_topics):
+        weights[k] = scratch.factor[k] * (np.float64(words.counts[w, k]) + gamma)
+    for j in range(1, m):
+        for k in range(n_topics):
+            weights[k] *= (base[k] + j) / (bursts.concentration + (base[k] - alpha[k]) + j)
+        if j % 16 == 0 or j == m - 1:  # before a product of many small numbers vanishes
+            largest = 0.0
+            for k in range(n_topics):
+                largest = max(largest, weights[k])
+            for k in range(n_topics):
+                weights[k] /= largest
+    total = 0.0
+    for k in range(n_topics):
+        total += weights[k]
+    return total
+
+
+@njit_internal_nogc
+def lift_table(seat, w, words, alpha, shift, scratch, bursts):
+    """Take a table of word `w` from its topic, and mark it; return the topic."""
+    k, m = np.int64(bursts.served[seat]), bursts.sizes[seat]
+    scratch.base[k] -= m
+    bursts.sizes[seat] = -m
+    count_table(w, k, -1.0, words, shift, bursts, scratch.reciprocal)
+    weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, scratch.factor)
+    return k
+
+
+@njit_internal_nogc
+def put_table(seat, w, words, alpha, gamma, shift, scratch, bursts, rng):
+    """Draw the topic of a table that has none; return it."""
+    weights, m = bursts.weights, -bursts.sizes[seat]
+    target = next_double(rng) * weigh_table(m, w, alpha, gamma, words, scratch, bursts)
+    k = np.int64(0)
+    while k < alpha.shape[0] - 1 and target >= weights[k]:
+        target -= weights[k]
+        k += 1
+    while k > 0 and weights[k] == 0.0:  # rounding has led too far
+        k -= 1
+    bursts.served[seat] = k
+    scratch.base[k] += m
+    count_table(w, k, 1.0, words, shift, bursts, scratch.reciprocal)
+    weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, scratch.factor)
+    return k
+
+
+@njit_internal_nogc
+def move_tables(begin, end, tokens, topics, words, alpha, gamma, shift, scratch, bursts, rng):
+    """Draw the topics of the tables of several words, which the tables keep.
+
+    Words that repeat each other hardly ever change their topic one by one.
+    """
+    for i in range(begin, end):
+        seat, w = bursts.seats[i] - begin, tokens[i]
+        if bursts.sizes[seat] > 1:
+            lift_table(seat, w, words, alpha, shift, scratch, bursts)
+            put_table(seat, w, words, alpha, gamma, shift, scratch, bursts, rng)
+        topics[i] = bursts.served[seat]
+
+
+@njit_internal_nogc
 def enter_node_with_bursts(begin, end, last, topics, alpha, scratch, bursts):
     """Set the arrays of a node whose words `begin` to `end` - 1 are seated."""
     for k in range(alpha.shape[0]):
@@ -199,6 +267,10 @@ def sweep_nodes_with_bursts(
             begin, begin, end, tokens, topics, words, alpha, offset, shift, scratch, bursts, False,
             rng,
         )  # fmt: skip
+        if next_double(rng) < P_MOVE:
+            move_tables(
+                begin, end, tokens, topics, words, alpha, gamma, shift, scratch, bursts, rng
+            )
 
 
 @njit

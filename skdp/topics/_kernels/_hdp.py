@@ -42,9 +42,12 @@ from skdp._numeric._random import draw_log_beta, next_double, next_open_double
 from skdp._numeric._simd import find_sum, prefetch, sum_product
 from skdp.processes._kernels_table_counts import break_weight, draw_table_count
 from skdp.topics._kernels._bursts import (
+    P_MOVE,
     draw_seat,
     enter_node_with_bursts,
     leave_seat,
+    lift_table,
+    put_table,
     weigh,
 )
 from skdp.topics._kernels._counts import AHEAD, LESS, MORE, log_rising
@@ -789,4 +792,39 @@ def sweep_open_nodes_with_bursts(
                 weigh_with_bursts(k, top, scratch, bursts)
                 if top.columns[0] == NO_COLUMN:
                     return i + 1
+    return tokens.shape[0]
+
+
+@njit_loop
+def move_open_tables(
+    start, node_ptr, tokens, topics, words, eta, alpha, gamma, top, scratch, bursts, rng
+):  # fmt: skip
+    """Draw the topics of the tables of some nodes: see `move_tables`, and `sweep_open_nodes`."""
+    shift = eta * words.counts.shape[0]
+    for k in range(scratch.factor.shape[0]):
+        scratch.reciprocal[k] = 1.0 / (shift + words.totals[k])
+    for d in range(node_ptr.shape[0] - 1):
+        begin, end = node_ptr[d], node_ptr[d + 1]
+        if max(begin, start) >= end or (begin >= start and next_double(rng) >= P_MOVE):
+            continue
+        enter_node_with_bursts(begin, end, end, topics, top.prior, scratch, bursts)
+        for i in range(begin, end):
+            seat, w = bursts.seats[i] - begin, tokens[i]
+            if i < start:
+                bursts.sizes[seat] = -abs(bursts.sizes[seat])  # it has been moved
+            elif bursts.sizes[seat] > 1:
+                old = lift_table(seat, w, words, top.prior, shift, scratch, bursts)
+                if words.totals[old] == 0.0:
+                    close_topic(old, alpha, top, scratch)
+                    weigh_with_bursts(old, top, scratch, bursts)
+                k = put_table(seat, w, words, top.prior, eta, shift, scratch, bursts, rng)
+                for y in range(i, end):
+                    if bursts.seats[y] - begin == seat:
+                        topics[y] = k
+                if k == top.columns[0]:
+                    open_topic(alpha, gamma, top, scratch, rng)
+                    scratch.base[k] -= bursts.sizes[seat] + 1.0  # it has more than one word
+                    weigh_with_bursts(k, top, scratch, bursts)
+                    if top.columns[0] == NO_COLUMN:
+                        return i + 1
     return tokens.shape[0]

@@ -19,6 +19,7 @@ from skdp.topics._kernels._hdp import (
     NO_COLUMN,
     OpenColumns,
     empty_top_level,
+    move_open_tables,
     sweep_open_nodes,
     sweep_open_nodes_with_bursts,
 )
@@ -255,23 +256,29 @@ class HDPSampler(SeededMoves, TopicSampler):
         if self._allowed is not None:
             self._draw_labeled_topics(self._allowed)
             _, node_ptr, tokens = self._unlabeled
+        if self.bursts is None:
+            self._run_open(sweep_open_nodes, node_ptr, tokens, stream)
+        else:
+            self._run_open(sweep_open_nodes_with_bursts, node_ptr, tokens, stream)
+            self._make_room()
+            self._run_open(move_open_tables, node_ptr, tokens, stream)
+
+    def _run_open(self, kernel: Any, node_ptr: Any, tokens: Any, stream: Any) -> None:
+        """Run a kernel over the nodes without labels, and make room when it stops for it."""
+        places = None if self._allowed is None else self._unlabeled.places
         top, place = self._top_level(), 0
         while True:
-            is_labeled = self._allowed is not None
-            topics = self.topics[self._unlabeled.places] if is_labeled else self.topics
-            arguments = (
+            topics = self.topics if places is None else self.topics[places]
+            seats, shift = (None, 0) if self.bursts is None else self._seats_of(places)
+            place = kernel(
                 place, node_ptr, tokens, topics, self._words, self.topic_word_prior,
                 self.concentration, self.top_concentration, top, self._scratch,
+                *(() if seats is None else (seats,)), stream,
             )  # fmt: skip
-            if self.bursts is None:
-                place = sweep_open_nodes(*arguments, stream)
-            else:
-                seats, shift = self._seats_of(self._unlabeled.places if is_labeled else None)
-                place = sweep_open_nodes_with_bursts(*arguments, seats, stream)
-                if is_labeled:
-                    self.shards[0].seats[self._unlabeled.places] = seats.seats + shift
-            if is_labeled:
-                self.topics[self._unlabeled.places] = topics
+            if places is not None:
+                self.topics[places] = topics
+                if seats is not None:
+                    self.shards[0].seats[places] = seats.seats + shift
             self.rest = float(top.rest[0])
             self._close_gaps(top.weights)
             if top.columns[0] != NO_COLUMN:

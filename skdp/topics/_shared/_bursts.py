@@ -85,8 +85,8 @@ class TablePlaces(NamedTuple):
         """Return the tables in the form that kernels take, with scratch."""
         sizes, served, in_use = np.empty((3, self.longest), dtype=np.int32)
         inverse = 1.0 / (parameters[0] + np.arange(self.longest + 1))
-        opened, share = np.empty((2, n_topics))
-        return Seats(*parameters, self.firsts, seats, sizes, served, in_use, inverse, opened, share)
+        vectors = np.empty((3, n_topics))
+        return Seats(*parameters, self.firsts, seats, sizes, served, in_use, inverse, *vectors)
 
 
 class Bursts(ChainComponent):
