@@ -92,7 +92,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         measured in words: after b_w words of a topic, the next one repeats one of them with
         probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`. None:
         no bursts.
-    burst_concentration_prior : (float, float), default=(1.0, 0.1)
+    burst_concentration_prior : (float, float), default=(1.0, 0.001)
         Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
     burst_discount : float in [0, 1) or "auto", default=0.0
         Discount a_w of bursts. "auto" draws it in every sweep under a uniform prior. It has no
@@ -260,7 +260,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         topic_word_concentration_prior: tuple[float, float] = (1.0, 0.1),
         topic_word_base: str = "uniform",
         burst_concentration: float | str | None = None,
-        burst_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        burst_concentration_prior: tuple[float, float] = (1.0, 0.001),
         burst_discount: float | str = 0.0,
         seed_words: dict[Any, Any] | None = None,
         seed_weight: int | str = "auto",

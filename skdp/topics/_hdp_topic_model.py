@@ -67,14 +67,14 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
     dirichlet_prior : (float, float), default=(1.0, 0.1)
         Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
         priors.
-    burst_concentration : float, "auto" or None, default=None
+    burst_concentration : float, "auto" or None, default="auto"
         Bursts of words: a word that occurs in a document (or, with level "segment", in a segment)
         is likely to recur there. Each document has its own version of every topic's words,
         psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the topic,
         measured in words: after b_w words of a topic, the next one repeats one of them with
         probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`. None:
         no bursts.
-    burst_concentration_prior : (float, float), default=(1.0, 0.1)
+    burst_concentration_prior : (float, float), default=(1.0, 0.001)
         Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
     burst_discount : float in [0, 1) or "auto", default=0.0
         Discount a_w of bursts. "auto" draws it in every sweep under a uniform prior. It has no
@@ -241,8 +241,8 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         top_concentration_prior: tuple[float, float] = (1.0, 0.1),
         topic_word_prior: Any = "auto",
         dirichlet_prior: tuple[float, float] = (1.0, 0.1),
-        burst_concentration: float | str | None = None,
-        burst_concentration_prior: tuple[float, float] = (1.0, 0.1),
+        burst_concentration: float | str | None = "auto",
+        burst_concentration_prior: tuple[float, float] = (1.0, 0.001),
         burst_discount: float | str = 0.0,
         seed_words: dict[Any, Any] | None = None,
         seed_weight: int | str = "auto",

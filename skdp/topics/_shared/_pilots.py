@@ -116,6 +116,11 @@ class Pilot:
         self._n_rounds = 0
         self._before = self._last = np.zeros(len(held_out.tokens))
 
+    @property
+    def has_bursts(self) -> bool:
+        """Whether the words of a document repeat each other."""
+        return self._sampler.bursts is not None
+
     def run_round(self) -> Pilot:
         """Do the sweeps of a round, and after the first block add up probabilities; return self."""
         if self._n_rounds % ROUNDS_OF_BLOCK == 0:
@@ -180,6 +185,11 @@ class Comparison:
             n for n, loss in self._losses.items() if loss.sum() <= min(standard_error(loss), small)
         ]
 
+    @property
+    def within_a_standard_error(self) -> list[int]:
+        """Numbers that may be as good as the best, for all that the documents tell."""
+        return [n for n, loss in self._losses.items() if loss.sum() <= standard_error(loss)]
+
     def is_hopeless(self, number: int) -> bool:
         """Return whether the pilot from a number is clearly worse than the best, and far behind."""
         loss = self._losses[number]
@@ -216,6 +226,8 @@ def choose_number_of_topics(
     Small numbers are tried, then large numbers unless they are hopeless, then the neighbors of the
     best. While the best climbs, the contenders go on. If it stops, the result is the smallest
     number that is as good; otherwise the largest contender: with more topics chains climb longer.
+    With bursts of words more topics bring little, so the result is the smallest number whose loss
+    is within a standard error.
     """
     held_out = hold_out_words(corpus, seed)
     most = most_topics or max(*LARGE_NUMBERS, fewest_topics)
@@ -247,5 +259,11 @@ def choose_number_of_topics(
             break
         pilots = run_blocks({number: pilots[number] for number in contenders}, 1, n_jobs)
         compared = compare(pilots)
-    number = max(contenders) if compared.is_climbing else min(compared.as_good)
-    return PilotChoice(number, compared.is_clearly_better(score_one_topic(held_out)))
+    if not pilots[compared.best].has_bursts:
+        number = max(contenders) if compared.is_climbing else min(compared.as_good)
+        return PilotChoice(number, compared.is_clearly_better(score_one_topic(held_out)))
+    one = start(held_out.rest, fewest_topics)
+    one.most_topics = fewest_topics
+    alone = run_blocks({1: Pilot(one, held_out)}, FEWEST_BLOCKS, n_jobs)[1]
+    number = min(compared.within_a_standard_error)
+    return PilotChoice(number, compared.is_clearly_better(alone.score()[1]))

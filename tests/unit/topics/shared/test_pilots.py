@@ -105,6 +105,8 @@ class TestComparison:
 class Scripted:
     """A chain in which all words have the same probability, given by the number of sweeps."""
 
+    bursts = None
+
     def __init__(self, probability):
         self.probability, self.n_sweeps = probability, 0
 
