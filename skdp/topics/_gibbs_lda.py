@@ -90,8 +90,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         is likely to recur there. Each document has its own version of every topic's words,
         psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the topic,
         measured in words: after b_w words of a topic, the next one repeats one of them with
-        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`. None:
-        no bursts.
+        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`; from
+        given topics (`from_topics`) nothing can be drawn, and there are no bursts. None: no bursts.
     burst_concentration_prior : (float, float), default=(1.0, 0.001)
         Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
     burst_discount : float in [0, 1) or "auto", default=0.0
@@ -206,7 +206,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     restaurant; a table serves one word, drawn from the topic. So `components_` counts the tables,
     and predictions include the document's own words: `score` and `log_likelihood` give another
     occurrence of a word of the document its share of the customers. Time is proportional to K and
-    not to the number of topics of a word. Partitions and topics that are Pitman-Yor processes are
+    not to the number of topics of a word, and grows if a word has hundreds of tables in a document. Partitions and topics that are Pitman-Yor processes are
     not available with bursts.
 
     References

@@ -72,8 +72,8 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         is likely to recur there. Each document has its own version of every topic's words,
         psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the topic,
         measured in words: after b_w words of a topic, the next one repeats one of them with
-        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`. None:
-        no bursts.
+        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`; from
+        given topics (`from_topics`) nothing can be drawn, and there are no bursts. None: no bursts.
     burst_concentration_prior : (float, float), default=(1.0, 0.001)
         Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
     burst_discount : float in [0, 1) or "auto", default=0.0
@@ -196,7 +196,10 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
     over the stored samples, regardless of their topics. New documents have the topics of a sample;
     the share of topics that no training word has, alpha beta_u / (alpha + n), is left out.
 
-    Sweeps are dense: their time is proportional to the number of topics.
+    Sweeps are dense: their time is proportional to the number of topics. With bursts [1]_ the words
+    of a document that have a topic are the customers of a Chinese restaurant, and a table serves
+    one word, drawn from the topic; splits and merges divide the tables. Topics are then ordered by
+    their numbers of tables. Time grows if a word has hundreds of tables in a document.
 
     References
     ----------
@@ -204,6 +207,9 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
     JASA 101, section 5.3. -- S. Jain and R. M. Neal (2004). A split-merge Markov chain Monte Carlo
     procedure for the Dirichlet process mixture model. JCGS 13. -- C. Wang and D. M. Blei (2012). A
     split-merge MCMC algorithm for the hierarchical Dirichlet process.
+
+    .. [1] G. Doyle and C. Elkan (2009). Accounting for burstiness in topic models. ICML. --
+       W. L. Buntine and S. Mishra (2014). Experiments with non-parametric topic models. KDD.
 
     Examples
     --------

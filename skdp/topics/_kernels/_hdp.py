@@ -232,7 +232,7 @@ def forget_side(x, tokens, division):
 
 
 @njit_forceinline
-def weigh_table(n, base, prior, n_tables, tables):
+def weigh_side(n, base, prior, n_tables, tables):
     """Return the weight of a side for a table of `n` words of a node, but for its word."""
     a, b = tables.discount, tables.concentration
     result = b + a * n_tables
@@ -277,8 +277,8 @@ def sweep_sides(n_members, forgets, replays, pair, tokens, node_of, eta, tables,
                 forget_side(x, tokens, division)
                 a, b = base_a, base_b
                 if tables is not None:
-                    a = weigh_table(n, base_a, division.priors[0], tables_a, tables)
-                    b = weigh_table(n, base_b, division.priors[1], tables_b, tables)
+                    a = weigh_side(n, base_a, division.priors[0], tables_a, tables)
+                    b = weigh_side(n, base_b, division.priors[1], tables_b, tables)
                 a = a * (counts[0, w] + eta) * (totals[1] + shift)
                 b = b * (counts[1, w] + eta) * (totals[0] + shift)
                 side = int(next_double(rng) * (a + b) >= a)
@@ -818,13 +818,13 @@ def move_open_tables(
                     close_topic(old, alpha, top, scratch)
                     weigh_with_bursts(old, top, scratch, bursts)
                 k = put_table(seat, w, words, top.prior, eta, shift, scratch, bursts, rng)
-                for y in range(i, end):
-                    if bursts.seats[y] - begin == seat:
-                        topics[y] = k
                 if k == top.columns[0]:
                     open_topic(alpha, gamma, top, scratch, rng)
                     scratch.base[k] -= bursts.sizes[seat] + 1.0  # it has more than one word
                     weigh_with_bursts(k, top, scratch, bursts)
                     if top.columns[0] == NO_COLUMN:
+                        for y in range(i, end):
+                            topics[y] = bursts.served[bursts.seats[y] - begin]
                         return i + 1
+            topics[i] = bursts.served[seat]
     return tokens.shape[0]

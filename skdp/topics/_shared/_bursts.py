@@ -22,7 +22,8 @@ from skdp.topics._kernels._bursts import (
 from skdp.topics._kernels._counts import score_tokens
 from skdp.topics._kernels._lda import empty_dense_scratch
 
-START_CONCENTRATION, START_DISCOUNT = 20.0, 0.2
+START_CONCENTRATION, START_DISCOUNT = 1000.0, 0.2
+"""A large concentration: a chain first finds topics, and then what they do not explain."""
 
 BURST_SUMS = "burst_concentration", "burst_discount"
 """Names of the parameters in averages and traces."""
@@ -194,10 +195,12 @@ def fitted_bursts(estimator: Any) -> tuple[float, float] | None:
 
 
 def given_bursts(estimator: Any) -> dict[str, float]:
-    """Return the attributes of an estimator with given topics, whose parameters are numbers."""
-    if estimator.burst_concentration is None:
+    """Return the attributes of an estimator with given topics; "auto" has nothing to learn from."""
+    if estimator.burst_concentration is None or isinstance(estimator.burst_concentration, str):
         return {}
-    for name in BURST_SUMS:
-        if isinstance(getattr(estimator, name), str):
-            raise ValueError(f"{name} must be given as a number if topics are given, got 'auto'.")
+    if isinstance(estimator.burst_discount, str):
+        raise ValueError(
+            "burst_discount must be given as a number if topics and burst_concentration are given, "
+            f"got {estimator.burst_discount!r}."
+        )
     return {f"{name}_": float(getattr(estimator, name)) for name in BURST_SUMS}

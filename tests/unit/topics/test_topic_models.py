@@ -43,9 +43,11 @@ MODELS = {
     "LDA of segments": partial(GibbsLDA, 3, level="segment"),
     "LDA by lists": partial(GibbsLDA, SPARSE_FROM),
     "power law": partial(GibbsLDA, 3, topic_word_discount="auto", topic_word_base="shared"),
+    "bursts": partial(GibbsLDA, 3, burst_concentration="auto", burst_discount="auto"),
     "co-clustering": partial(LatentDirichletCoClustering, 3, 2),
     "segmenter": partial(TopicSegmenter, 3, init="random"),
     "HDP": partial(HDPTopicModel, initial_components=6),
+    "HDP without bursts": partial(HDPTopicModel, initial_components=6, burst_concentration=None),
     "HDP of segments": partial(HDPTopicModel, level="segment", initial_components=6),
     "open": partial(SegmentedTopicModel, "auto", sampler="ssa", initial_components=6),
     "open, adaptive": partial(AdaptiveTopicModel, "auto", sampler="cmgs", initial_components=6),
@@ -162,7 +164,7 @@ def test_impossible_words_say_nothing():
     [
         ("segmented", 1), ("segmented", 4), ("sequential", 3), ("adaptive", 3), ("sectioned", 1),
         ("LDA", 1), ("LDA", 3), ("LDA of segments", 3), ("co-clustering", 1), ("power law", 1),
-        ("segmenter", 1),
+        ("segmenter", 1), ("bursts", 1), ("bursts", 3),
     ],
 )  # fmt: skip
 def test_topics_to_start_from(name, n_shards):
