@@ -739,9 +739,7 @@ class StateDetector(
             init: Any = "auto"
             max_iter = self.max_iter
             if best is not None and len(rows) > _N_WELL_SWEPT:
-                first = best.states[rows]
-                first = first if own is None else np.where(own < 0, first, own)
-                init = np.split(first, some.ptr[1:-1])
+                init = np.split(best.states[rows], some.ptr[1:-1])
                 max_iter = max(max_iter * _N_WELL_SWEPT // len(rows), min(max_iter, _FEWEST_SWEEPS))
             model = HDPHMMLT(
                 self.n_components, stickiness=self.stickiness, init=init, max_iter=max_iter,
