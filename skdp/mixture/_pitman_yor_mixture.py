@@ -41,8 +41,9 @@ class PitmanYorMixture(RowMixture):
         missing value.
     discount : float or "auto", default="auto"
         a, in [0, 1): the larger, the more small components. "auto": drawn.
-    discount_prior : (p, q), default=(1.0, 1.0)
-        Beta prior under which a is drawn; p and q from 1e-8 to 1e8.
+    discount_prior : (p, q), default=(1.0, 15.0)
+        Beta prior under which a is drawn; p and q from 1e-8 to 1e8. With q = 1, every one of a few
+        rows could be its own component, see Notes.
     concentration : float or "auto", default="auto"
         b, above minus the discount (above 0 if that is drawn): the larger, the more components.
         "auto": drawn.
@@ -173,6 +174,12 @@ class PitmanYorMixture(RowMixture):
     removed by Metropolis-Hastings steps of single rows, 20 + sqrt(n_samples) of them. Moves of more
     than 20,000 rows begin with a random subset of a thousand. Nothing is truncated here, either.
 
+    The probability that each of n rows is its own component goes to 1 as a does, and with
+    components as narrow as the covariance prior that is learned with them, this partition describes
+    any rows as well as a single component. Under a Beta(1, q) prior of a, its probability is about
+    q! / n^q: 1 / n under a uniform prior, as probable as a single component, but 4e-8 for 20 rows
+    with q = 15. Thousands of rows outweigh this prior if their components follow a power law.
+
     Known labels restrict the posterior to the partitions that have rows of the same label together
     and rows of different labels apart; both samplers are exact under this restriction. Labeled rows
     do not move in a sweep. Moves of components keep each label on one side, and are not proposed if
@@ -226,7 +233,7 @@ class PitmanYorMixture(RowMixture):
         emission: Any = "gaussian",
         *,
         discount: float | str = "auto",
-        discount_prior: tuple[float, float] = (1.0, 1.0),
+        discount_prior: tuple[float, float] = (1.0, 15.0),
         concentration: float | str = "auto",
         concentration_prior: tuple[float, float] = (1.0, 1.0),
         sampler: str = "collapsed",

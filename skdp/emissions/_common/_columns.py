@@ -587,7 +587,7 @@ class ConstantColumns(NamedTuple):
 class VaryingColumns:
     """Observations, possibly in parts, without their constant columns."""
 
-    def __init__(self, data: Observations, constants: ConstantColumns):
+    def __init__(self, data: Observations, constants: ConstantColumns | DependentColumns):
         self.n_features = len(constants.varying)
         self._data: Any = data
         self._constants = constants
@@ -606,7 +606,7 @@ class VaryingColumns:
 
 
 def _apply_without_constants(
-    values: Floats, constants: ConstantColumns, f: Callable[..., Any], args: tuple[Any, ...]
+    values: Floats, constants: Any, f: Callable[..., Any], args: tuple[Any, ...]
 ) -> Any:
     return f(constants.leave_out(values), *args)
 
@@ -614,11 +614,158 @@ def _apply_without_constants(
 def _apply_to_sequences_without_constants(
     values: Floats,
     ptr: Places,
-    constants: ConstantColumns,
+    constants: Any,
     f: Callable[..., Any],
     args: tuple[Any, ...],
 ) -> Any:
     return f(constants.leave_out(values), ptr, *args)
+
+
+# Columns that are linear functions of others in the data, such as a temperature in another unit.
+#
+# Noise has scatter 0 in their direction, so the evidence would favor few states, as that of a
+# constant column would. They are left out as constant columns are, which are the case of slopes 0.
+
+
+PER_COEFFICIENT = 5
+"""Least number of observations for each coefficient of a linear function that is not by chance."""
+
+_CLOSE = 1e-8
+"""Share of the variance of a column that those before it leave unexplained if it may depend."""
+
+
+class DependentColumns(NamedTuple):
+    """Columns that are linear functions of those before them in the data of a fit, or constant.
+    It takes the place of `ConstantColumns`; the columns are ``values + slopes @ own`` and noise.
+    """
+
+    varying: Places  # (V,), indices of the others
+    constant: Places  # (C,)
+    values: Floats  # (C,)
+    slopes: Floats  # (C, V)
+    noise: Floats  # (C,), deviations
+    deviations: Floats  # (V,), of the others
+
+    @classmethod
+    def of(cls, data: Observations, constants: ConstantColumns | None) -> Self | None:
+        """Return the dependent and constant columns, or None if no column is dependent."""
+        rows = _CompleteRows(data if constants is None else VaryingColumns(data, constants))
+        ranges, means, products = find_moments(rows)
+        n = len(means)
+        if n < 2 or not ranges.numbers.any() or not find_varying(ranges, products).all():
+            return None
+        lengths = np.sqrt(np.diag(products))
+        correlations = products / np.multiply.outer(lengths, lengths)
+        if np.linalg.eigvalsh(correlations)[0] > _CLOSE:
+            return None
+        own, slopes = [0], np.zeros((n, n))
+        for d in range(1, n):
+            line = np.linalg.solve(correlations[np.ix_(own, own)], correlations[own, d])
+            if 1.0 - line @ correlations[own, d] > _CLOSE:
+                own.append(d)
+            else:
+                slopes[d, own] = line
+        # A few observations are linear functions of each other by chance.
+        if ranges.numbers[0] < PER_COEFFICIENT * (len(own) + 1):
+            return None
+        deviations = lengths / np.sqrt(ranges.numbers)
+        slopes *= np.divide.outer(deviations, deviations)
+        (ranges,) = rows.sum(_find_ranges_of_rest, means, slopes)
+        sizes = np.maximum(-ranges.lows, ranges.highs)[:, 0]
+        is_exact = slopes.any(axis=1) & (sizes <= LEAST * deviations)
+        if not is_exact.any():
+            return None
+        places, others = np.flatnonzero(~is_exact), np.flatnonzero(is_exact)
+        slopes = slopes[np.ix_(others, places)]
+        values, noise = means[others] - slopes @ means[places], LEAST * deviations[others]
+        if constants is None:
+            return cls(places, others, values, slopes, noise, deviations[places])
+        n_constants = len(constants.constant)
+        return cls(
+            constants.varying[places],
+            np.append(constants.constant, constants.varying[others]),
+            np.append(constants.values, values),
+            np.vstack([np.zeros((n_constants, len(places))), slopes]),
+            np.append(np.ones(n_constants), noise),
+            deviations[places],
+        )
+
+    @property
+    def n_features(self) -> int:
+        """Number D of all columns."""
+        return len(self.varying) + len(self.constant)
+
+    def leave_out(self, values: Floats) -> Floats:
+        """Return the other columns, (N, V); values missing there are told by those left out."""
+        own, rest = values[:, self.varying], (values[:, self.constant] - self.values) / self.noise
+        slopes = self.slopes / self.noise[:, np.newaxis] * self.deviations
+        gaps = np.hstack([np.isnan(own), np.isnan(rest)])
+        rows = np.flatnonzero(gaps[:, : own.shape[1]].any(axis=1))
+        patterns, numbers = np.unique(gaps[rows], axis=0, return_inverse=True)
+        for i, missing in enumerate(patterns):
+            some = rows[numbers.ravel() == i]
+            hidden, seen = missing[: own.shape[1]], ~missing[own.shape[1] :]
+            inverse = np.linalg.pinv(slopes[seen][:, hidden])
+            is_told = np.diag(inverse @ slopes[seen][:, hidden]) > 1.0 - _CLOSE
+            known = np.where(hidden, 0.0, own[some] / self.deviations)
+            found = (rest[some] - known @ slopes.T)[:, seen] @ inverse.T
+            found = np.where(is_told, found * self.deviations[hidden], np.nan)
+            own[np.ix_(some, hidden)] = found
+        result: Floats = as_readonly(np.ascontiguousarray(own))
+        return result
+
+    def insert(self, array: Floats, fill: Any) -> Floats:
+        """Return an array (..., V) with linear functions of its entries plus `fill`, (..., D)."""
+        out = np.empty((*array.shape[:-1], self.n_features))
+        out[..., self.varying], out[..., self.constant] = array, fill + array @ self.slopes.T
+        return out
+
+    def insert_square(self, matrices: Floats, diagonal: float) -> Floats:
+        """Return the covariances of all columns, (..., D, D)."""
+        maps = self.insert(np.eye(len(self.varying)), 0.0).T
+        noise = np.zeros(self.n_features)
+        noise[self.constant] = diagonal * self.noise**2
+        return np.asarray(maps @ matrices @ maps.T + np.diag(noise))
+
+    def log_density(self, values: Floats) -> Floats:
+        """Return the log density of the columns given the others, (N, 1), 0 where missing."""
+        scales = np.sqrt(SCALE_RATIO) * self.noise[np.newaxis]
+        rest = values[:, self.constant] - values[:, self.varying] @ self.slopes.T
+        noise = StudentMarginals(self.values[np.newaxis], scales, np.full(scales.shape, FREEDOM))
+        logs = [noise.log_density(rest[:, i], i) for i in range(len(self.constant))]
+        return np.asarray(np.nansum(logs, axis=0))
+
+    def quantiles(self, levels: Floats) -> Floats:
+        """Return the quantiles of the constant columns' next values, (Q, C)."""
+        quantiles: Floats = np.sqrt(SCALE_RATIO) * stdtrit(FREEDOM, levels)
+        return self.values + np.multiply.outer(quantiles, self.noise)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Floats:
+        """Return draws of the columns without their linear functions of the others, (n, C)."""
+        noise = rng.standard_t(FREEDOM, (n, len(self.constant)))
+        return self.values + np.sqrt(SCALE_RATIO) * self.noise * noise
+
+
+class _CompleteRows:
+    """Observations, possibly in parts, with NaN in all columns of rows that miss a value."""
+
+    def __init__(self, data: Observations):
+        self.n_features, self._data = data.n_features, data
+
+    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(values, *args)``."""
+        return self._data.sum(_apply_to_complete, f, args)
+
+
+def _apply_to_complete(values: Floats, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    incomplete = np.isnan(values).any(axis=1, keepdims=True)
+    return f(np.where(incomplete, np.nan, values), *args)
+
+
+def _find_ranges_of_rest(values: Floats, means: Floats, slopes: Floats) -> tuple[Ranges]:
+    """Return the ranges of columns without linear functions of each other."""
+    away = values - means
+    return find_column_ranges(away - away @ slopes.T)
 
 
 # Means and covariances of observations, from which default priors are computed.

@@ -15,8 +15,11 @@ from skdp._numeric import Floats, Places
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._common._columns import (
     LEAST,
+    PER_COEFFICIENT,
+    SHRINKAGE,
     ClippedRows,
     ConstantColumns,
+    DependentColumns,
     DerivedRows,
     InMemoryRows,
     Observations,
@@ -126,8 +129,14 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
     constant as its intercept, and the variance 1. In new data, it has a Student t distribution with
     3 degrees of freedom, the same in all states and independent of the other columns. If an array
     of numbers is given for a prior, or no column varies, all columns are modeled. A given nu must
-    be valid for all columns. Leave out columns that are predicted exactly, such as a counter: their
-    residuals do not scatter, so they would merge states.
+    be valid for all columns.
+
+    A column that is a linear function of columns before it, such as a temperature in another unit,
+    has no influence, either, and D does not count it: if it is one to a millionth of its deviation,
+    with at least five complete observations for each coefficient of the function. The fitted arrays
+    are those of the function; as a regressor, it has coefficients of 0. Where one of its columns is
+    missing, it tells the value. Leave out columns that earlier steps predict exactly, such as a
+    counter: their residuals do not scatter, so they would merge states.
 
     The posterior is of the same kind as the prior [1]_: with n_j observations in state j,
 
@@ -213,7 +222,7 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
         validate_parameters(self)
         design = LagDesign(read_lags(self.lags), self.trend == "ct")
         check_lags(values, ptr, design.n_lags)
-        constants = self._find_constants(InMemoryRows(values))
+        constants = self._find_constants(InMemoryRows(values, ptr))
         if constants is not None:
             values = constants.leave_out(values)
         is_incomplete = bool(np.isnan(values).any())
@@ -252,15 +261,16 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
             data = VaryingColumns(data, constants)
         return self._make_sampler_of(data, n_states, design, constants, is_incomplete=False)
 
-    def _find_constants(self, data: Observations) -> ConstantColumns | None:
-        """Return the constant columns, or None if there are none or an array of priors is given."""
+    def _find_constants(self, data: ObservedSequences) -> ConstantColumns | DependentColumns | None:
+        """Return constant and dependent columns; None without any, or given an array of priors."""
         given = self.coef_prior, self.coef_precision_prior, self.covariance_prior
         if any(prior is not None and not isinstance(prior, Real) for prior in given):
             return None
         constants = ConstantColumns.of(data)
-        if constants is not None:
-            self._check_dof(constants.n_features)
-        return constants
+        found = DependentColumns.of(data, constants) or constants
+        if found is not None:
+            self._check_dof(found.n_features)
+        return found
 
     def _check_dof(self, n_dims: int) -> None:
         """Raise a ValueError if nu is too small."""
@@ -276,7 +286,7 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
         data: ObservedSequences,
         n_states: int,
         design: LagDesign,
-        constants: ConstantColumns | None,
+        constants: ConstantColumns | DependentColumns | None,
         is_incomplete: bool,
     ) -> AutoregressiveSampler:
         """Return the sampler; parameters are valid, and constant columns have been left out."""
@@ -319,7 +329,13 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
             left = ClippedRows(DerivedRows(near, n_dims, make_residuals, design, coefs))
             ranges, _, squares = find_moments(left)
             varies = find_varying(ranges, squares)
-            residuals = widen(find_covariance(ranges, squares), least, varies)
+            residuals = find_covariance(ranges, squares)
+            if ranges.numbers.min() >= PER_COEFFICIENT * (len(chosen) + n_dims + 1):
+                lengths = np.sqrt(np.diag(residuals))
+                correlations = residuals / np.multiply.outer(lengths, lengths)
+                if np.linalg.eigvalsh(correlations)[0] < 2.0 * SHRINKAGE:
+                    residuals = find_covariance(ranges, squares, LEAST**2)
+            residuals = widen(residuals, least, varies)
             if is_incomplete:
                 factor = np.linalg.inv(self._factorize("X", residuals))
                 opening = np.hstack([-factor @ coefs, factor])

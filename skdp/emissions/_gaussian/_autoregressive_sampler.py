@@ -17,6 +17,7 @@ from skdp._part import ChainComponent
 from skdp.emissions._common._columns import (
     SCALE_RATIO,
     ConstantColumns,
+    DependentColumns,
     Ranges,
     Sums,
     check_numbers,
@@ -324,7 +325,7 @@ class AutoregressiveSampler(ChainComponent):
         )
 
 
-# Sampler and model of vectors some of whose columns are constant in the data.
+# Sampler and model of vectors some of whose columns are constant in the data, or dependent.
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,18 +333,18 @@ class WideAutoregressiveModel:
     """Linear predictions, and columns with the same distribution in all states.
 
     It has the arrays of `AutoregressiveModel` for all columns: constant columns have coefficients
-    of 0, and as regressors no effect. Predictions that need more than `log_obs` and `sample` are
-    made with `varying`.
+    of 0, and as regressors, they and linear functions of others have no effect. Predictions that
+    need more than `log_obs` and `sample` are made with `varying`.
 
     Attributes
     ----------
     varying : AutoregressiveModel
         Distributions of the columns that vary.
-    constants : ConstantColumns
+    constants : ConstantColumns or DependentColumns
     """
 
     varying: AutoregressiveModel
-    constants: ConstantColumns
+    constants: ConstantColumns | DependentColumns
 
     @property
     def n_lags(self) -> int:
@@ -384,10 +385,10 @@ class WideAutoregressiveModel:
     @property
     def coefs(self) -> Floats:
         """(J, D, D L) array."""
-        own, insert = self.varying.coefs, self.constants.insert
-        own = insert(own.reshape(*own.shape[:2], len(self.lags), -1), 0.0)
-        own = insert(own.reshape(*own.shape[:2], -1).swapaxes(1, 2), 0.0)
-        return np.ascontiguousarray(own.swapaxes(1, 2))
+        own, n_lags = self.constants.insert(self.varying.coefs.swapaxes(1, 2), 0.0), len(self.lags)
+        out = np.zeros((len(own), own.shape[2], n_lags * own.shape[2]))
+        out[:, :, self._places_of_lags(n_lags)] = own.swapaxes(1, 2)
+        return out
 
     @property
     def covariances(self) -> Floats:
@@ -416,9 +417,20 @@ class WideAutoregressiveModel:
         """Distribution of the first values of new sequences."""
         start, n_lags = self.varying.starting_lags, self.n_lags
         mean = self.constants.insert(start.mean.reshape(n_lags, -1), self.constants.values)
-        places, root = self._places_of_lags(n_lags), np.eye(mean.size)
-        root[places[:, np.newaxis], places] = start.root
-        return StartingLags(mean.ravel(), root)
+        places, root = self._places_of_lags(n_lags), np.zeros((mean.size, mean.size))
+        own = start.root.reshape(n_lags, -1, len(places)).swapaxes(1, 2)
+        root[:, places] = self.constants.insert(own, 0.0).swapaxes(1, 2).reshape(mean.size, -1)
+        nothing = np.zeros((own.shape[-1], own.shape[-1]))
+        noise = np.sqrt(np.diag(self.constants.insert_square(nothing, 1.0)))
+        return StartingLags(mean.ravel(), root + np.diag(np.tile(noise, n_lags)))
+
+    def whole(self) -> AutoregressiveModel:
+        """Return the regressions of all columns, in which all share the scales of the noise."""
+        return AutoregressiveModel(
+            self.coefs, self.intercepts, self.covariances, self.degrees_of_freedom,
+            self.scale_ratios, self.coef_factors, self.starting_lags, self.varying.design,
+            self.trends,
+        )  # fmt: skip
 
     def leave_out_lags(self, lags: Floats) -> Floats:
         """Return the lags of the columns that vary, (M, V L), of those of all columns."""
@@ -474,7 +486,7 @@ class WideAutoregressiveSampler(AutoregressiveSampler):
         start: StartingLags,
         opening: Floats | None,
         *,
-        constants: ConstantColumns,
+        constants: ConstantColumns | DependentColumns,
     ):
         super().__init__(n_states, design, prior, start, opening)
         self._constants = constants

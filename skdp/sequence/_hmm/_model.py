@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skdp._checks import check_memory
 from skdp._numeric import Floats, Places
 from skdp.data import SequencePanel
+from skdp.emissions._common._columns import DependentColumns
 from skdp.emissions._common._marginals import Marginals
 from skdp.emissions._common._protocol import EmissionModel, looks_back, values_for
 from skdp.emissions._gaussian._autoregressive_model import AutoregressiveModel
@@ -407,6 +408,17 @@ def _forecast_wide(
     """Return forecasts of the columns that vary, together with those of constant columns."""
     emissions: list[Any] = [model.emission for model in models]
     constants = emissions[0].constants
+    if isinstance(constants, DependentColumns):
+        whole = [
+            replace(model, emission=emission.whole())
+            for model, emission in zip(models, emissions, strict=True)
+        ]
+        found = forecast_lagged(whole, tails, panel, n_steps, levels)
+        fixed = ~constants.slopes.any(axis=1)
+        for _, deviations, quantiles in found:
+            deviations[:, constants.constant[fixed]] = 1.0
+            quantiles[:, constants.constant[fixed]] = constants.quantiles(levels)[:, fixed].T
+        return found
     narrow = [
         replace(model, emission=emission.varying)
         for model, emission in zip(models, emissions, strict=True)

@@ -34,8 +34,10 @@ from exact.mixture.problems import (
 )
 from exact.oracles import mixtures
 from exact.oracles.batch_means import N_SWEEPS, check_chain
+from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 
 from skdp.emissions import CategoricalEmission, IndependentEmissions
+from skdp.mixture import PitmanYorMixture
 from skdp.mixture._rows._sampler import BlockedSampler, MixtureSampler, PartitionPrior
 
 TWO = [3, -1, 3, 0, -1]
@@ -212,6 +214,27 @@ def test_learned_discount_and_concentration(kind, name, a_prior, y, n_sweeps):
     check_drawn(
         sampler, every, weights, lambda s: [s.discount, math.log(s.concentration)], means, n_sweeps
     )
+
+
+def test_rows_are_hardly_alone_under_the_default_prior():
+    """Under a uniform prior of the discount, all rows are as often alone as together."""
+    b, b_weights = gamma_quadrature(1.0, 1.0)
+
+    def compare(discount_prior, n):
+        a, weights = beta_quadrature(*discount_prior, n_nodes=64)
+        means = [
+            sum(
+                x * y * math.exp(mixtures.log_prior(labels, u, v))
+                for u, x in zip(a, weights, strict=True)
+                for v, y in zip(b, b_weights, strict=True)
+            )
+            for labels in (range(n), [0] * n)
+        ]
+        return means[0] / means[1]
+
+    for n in (20, 40):
+        assert compare((1.0, 1.0), n) > 0.1
+        assert compare(PitmanYorMixture().discount_prior, n) < 1e-6
 
 
 @pytest.mark.slow

@@ -63,6 +63,15 @@ def test_attributes(model):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-4])
+def test_few_rows_are_not_all_alone(scale):
+    """The scale that components share would follow rows that are alone, whatever it is."""
+    for seed in (0, 3, 4):
+        rows = np.random.default_rng(100 + seed).normal(size=(20, 2))
+        found = PitmanYorMixture(max_iter=60, random_state=seed).fit(scale * rows)
+        assert found.n_components_ <= 4
+
+
 def test_probabilities(model):
     grid = np.random.default_rng(1).uniform(-3, 9, (200, 2))
     probabilities = model.predict_proba(grid)

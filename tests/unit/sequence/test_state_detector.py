@@ -211,6 +211,39 @@ def test_steps(detector):
     assert make(step=3).fit(LEVELS).step_ == 3
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_long_recordings_have_few_sweeps(monkeypatch, known):
+    """Chains of more than 2,000 values begin with the states of a coarser step."""
+    models = []
+    monkeypatch.setattr(
+        "skdp.sequence._state_detector.HDPHMMLT",
+        lambda *args, **params: models.append((HDPHMMLT(*args, **params), params)) or models[-1][0],
+    )
+    x = RNG.normal(size=(8000, 1)) + 4.0 * (np.arange(8000)[:, np.newaxis] // 500 % 2)
+    y = np.where(np.arange(8000) % 500 == 100, 3 - np.arange(8000) // 500 % 2, -1)
+    found = make(features="values", max_iter=60).fit(x, y if known else None)
+    steps = [64, 32, 16, 8, 4, 2, 1]
+    assert [params["max_iter"] for _, params in models] == [60] * 5 + [30] * 2
+    for step, (_, params) in zip(steps, models, strict=True):
+        if step > 2:
+            assert isinstance(params["init"], str)
+            continue
+        (init,) = params["init"]
+        assert len(init) == 8000 // step
+        assert np.count_nonzero(np.diff(init)) < 30
+    assert {params["n_samples"] for _, params in models} == {12}
+    assert found.model_.init == "auto"
+    assert len(found.change_points_) == 15
+    assert abs(found.change_points_ - 500 * np.arange(1, 16)).max() <= 2
+    assert list(found.criteria_) == steps[::-1]
+    if known:
+        assert accuracy_score(3 - np.arange(8000) // 500 % 2, found.labels_) > 0.998
+    assert_array_equal(found.predict(x), found.labels_)
+    models.clear()
+    make(features="values", step=2, max_iter=60).fit(x)
+    assert [params["max_iter"] for _, params in models] == [60]
+
+
 def test_own_features():
     features = WindowFeatures(100, hop=25, features="spectrum")
     found = make(features=features).fit(WAVES)
