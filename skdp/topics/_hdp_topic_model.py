@@ -102,7 +102,8 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         Number of topics of a first state that is not given. "auto": pilots choose it, short chains
         from 1 to 300 topics (whose counts may take 1 GiB). They see four fifths of the words and
         are judged by the probability of the others. It is 20 if X has less than 300 tokens or 20
-        segments. If no pilot is clearly better than one topic, the fit has one topic, unless topics
+        segments. With bursts the fit begins with the smallest number within a standard error of the
+        best. If no pilot is clearly better than one topic, the fit has one topic, unless topics
         have seed words or given words. The result depends on this number, because chains rarely
         split large topics and lose superfluous topics slowly.
     max_components : int or None, default=None
