@@ -377,7 +377,6 @@ class ChangePointDetector(SequenceTransformer):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.positive_only = self.emission in _DISCRETE
         tags.transformer_tags.preserves_dtype = []
         return tags
 
@@ -652,11 +651,9 @@ class ChangePointDetector(SequenceTransformer):
             what, largest = "0 and 1", 1.0
         wrong = (seen < 0.0) | (seen > largest) | (seen != np.floor(seen))
         if wrong.any():
-            value = seen[np.argmax(wrong)]
-            text = f"emission={self.emission!r}: X must hold {what}, got {value:g}."
-            if value < 0.0:  # scikit-learn's words
-                text = f"Negative values in data passed to ChangePointDetector: {text}"
-            raise ValueError(text)
+            raise ValueError(
+                f"emission={self.emission!r}: X must hold {what}, got {seen[np.argmax(wrong)]:g}."
+            )
         if self.emission == "categorical" and not reset:
             known = np.asarray(self._models[0].sizes)
             with np.errstate(invalid="ignore"):

@@ -23,6 +23,9 @@ NEGLIGIBLE = 1e-12
 _LEAST = 1e-140
 """Least posterior weight of a probability of a change along the way, so that it may recover."""
 
+_LOST = 1e-11
+"""Probability, at most, of numbers of changes that are left out."""
+
 # The evidence of spans, up to a factor that is the same for all divisions.
 
 
@@ -112,8 +115,8 @@ class GaussianSpans:
         f1 = np.where(goes_on, t - phi * step, free * t)
         y = np.where(goes_on, y - phi * before, free * y)
         terms = [seen, seen & ~goes_on, f0 * f0, f0 * y, y * y, f0 * f1, f1 * f1, f1 * y]
-        sums = np.empty((2, len(t) + 1, len(terms)))
-        kernels.add_up_exactly(np.stack(terms, axis=1).astype(float), *sums)
+        sums = np.empty((2, len(terms), len(t) + 1))
+        kernels.add_up_exactly(np.array(terms, dtype=float), *sums)
         return sums
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
@@ -390,8 +393,11 @@ class Division:
             if i > 0 and probabilities[i] < NEGLIGIBLE:
                 continue
             ends = self._ends(i, reached)
-            over = [k for k, (a, b) in enumerate(ranges) if i < a and len(ends) and ends[-1] > b]
-            if not over:
+            if len(ends) == 0:
+                continue
+            first = np.searchsorted(ranges[:, 0], i, "right")
+            over = range(first, np.searchsorted(ranges[:, 1], ends[-1]))
+            if len(over) == 0:
                 continue
             logs = self._weigh(i, ends)
             for k in over:
@@ -451,18 +457,23 @@ class Division:
         """Return the distribution of the number of changes; `weights` (G,) those of the rates."""
         g = int(np.argmax(weights))
         rule, n = self.rule, self.n_steps
-        most = 16
-        while True:
-            numbers, bases = np.zeros((n + 1, most)), np.full(n + 1, -np.inf)
+        width, lost = 16, 1.0
+        while lost > _LOST:
+            numbers, bases, means = (
+                np.zeros((n + 1, width)),
+                np.full(n + 1, -np.inf),
+                np.zeros(n + 1),
+            )
+            firsts, room = np.zeros(n + 1, dtype=np.int64), np.empty(3 * width)
             numbers[0, 0], bases[0] = 1.0, 0.0
             for j, starts, logs in self._forward():
                 logs = logs + rule.log_parts(j - starts, g)
                 logs[starts > 0] += rule.log_starts[g]
-                bases[j] = kernels.add_numbers(logs, starts, bases, numbers, numbers[j])
-            if most > n + 1 or numbers[-1, -1] < NEGLIGIBLE:
-                break
-            most *= 2
-        found = numbers[-1, 1 : n + 1]
+                bases[j], means[j], firsts[j] = kernels.add_numbers(
+                    logs, starts, bases, means, firsts, numbers, room, numbers[j]
+                )
+            lost, width = 1.0 - numbers[-1].sum(), 2 * width
+        found = np.append(np.zeros(firsts[-1]), numbers[-1])[1 : n + 1]
         # Given the number of changes, a division does not depend on the probability of one.
         k = np.arange(len(found))
         odds = rule.log_starts - rule.min_length * np.log1p(-rule.rates)

@@ -8,7 +8,7 @@ however far from the beginning, or however large the values before it.
 |---|---|---|---|
 | starts, ends | i, j | (n,) | spans |
 | logs | log L(i, j) | (n,) | evidence of the spans, in nats |
-| sums | | (C, 2, T + 1, S) | running sums and their rounding errors, of each column |
+| sums | | (C, 2, S, T + 1) | running sums and their rounding errors, of each column |
 | counts | | (T + 1, V) | running sums of counts of cells |
 | rows | | (T + 1, G) | weights of the G probabilities of a change at a boundary; they sum to 1 |
 | bases | | (T + 1,) | logarithms of what the rows were divided by |
@@ -22,11 +22,8 @@ import math
 from skdp._numeric._arithmetic import fast_exp, fast_log
 from skdp._numeric._numba import njit_inlined, njit_loop
 
-# Statistics of a Gaussian span: one row of `sums` has them in this order.
+# Statistics of a Gaussian span, in the order of the rows of `sums`.
 SEEN, FRESH, F0F0, F0Y, YY, F0F1, F1F1, F1Y = range(8)
-
-NEGLIGIBLE = 1e-16
-"""Share of a span, at most, that does not count for the number of parts."""
 
 N_RESULTS = 7
 """Level, slope, b, the elements 00, 01 and 11 of (F'F + 1 / tau)^-1, and a: the posterior."""
@@ -34,23 +31,23 @@ N_RESULTS = 7
 
 @njit_loop
 def add_up_exactly(terms, sums, errors):
-    """Write the running sums of terms (T, S), and what they lack, to (T + 1, S) each."""
-    for s in range(terms.shape[1]):
+    """Write the running sums of terms (S, T), and what they lack, to (S, T + 1) each."""
+    for s in range(terms.shape[0]):
         total = error = 0.0
-        sums[0, s] = errors[0, s] = 0.0
-        for t in range(terms.shape[0]):
-            x = terms[t, s]
+        sums[s, 0] = errors[s, 0] = 0.0
+        for t in range(terms.shape[1]):
+            x = terms[s, t]
             after = total + x
             part = after - total
             error += (total - (after - part)) + (x - part)
             total = after
-            sums[t + 1, s], errors[t + 1, s] = total, error
+            sums[s, t + 1], errors[s, t + 1] = total, error
 
 
 @njit_inlined
 def difference(sums, begin, end, s):
     """Return the sum of a statistic over steps begin to end - 1."""
-    return (sums[0, end, s] - sums[0, begin, s]) + (sums[1, end, s] - sums[1, begin, s])
+    return (sums[0, s, end] - sums[0, s, begin]) + (sums[1, s, end] - sums[1, s, begin])
 
 
 @njit_inlined
@@ -240,28 +237,34 @@ def sum_spans(logs, places, lengths, bases, rows, largest_rows, log_stay, stays,
 
 
 @njit_loop
-def add_numbers(logs, places, bases, numbers, out):
-    """Write the distribution of the number of parts up to a boundary; return the log sum of spans.
-    `numbers` (T + 1, K) has those of earlier boundaries, in the last column of K - 1 or more.
-    Overwrites `logs`.
+def add_numbers(logs, places, bases, means, firsts, numbers, room, out):
+    """Write the distribution of the number of parts up to a boundary to out (K,).
+
+    `numbers` (T + 1, K) has those of earlier boundaries, from `firsts` (T + 1,) on, and `means` has
+    their means. Returns the log sum of the spans, the mean, and the first number of `out`; numbers
+    that do not fit are left out. Overwrites `logs`; room (3 K,) is scratch.
     """
-    n, most = logs.shape[0], out.shape[0]
+    n, width = logs.shape[0], out.shape[0]
     largest = -math.inf
     for k in range(n):
         logs[k] += bases[places[k]]
         largest = max(largest, logs[k])
+    total = mean = 0.0
     for k in range(n):
         logs[k] = fast_exp(logs[k] - largest)
-    out[:] = 0.0
-    total = 0.0
+        total += logs[k]
     for k in range(n):
-        weight = logs[k]
-        if weight > NEGLIGIBLE:
-            total += weight
-            before = numbers[places[k]]
-            for m in range(most - 1):
-                out[m + 1] += weight * before[m]
-            out[most - 1] += weight * before[most - 1]
-    for m in range(most):
-        out[m] /= total
-    return largest + math.log(total)
+        logs[k] /= total
+        mean += logs[k] * (means[places[k]] + 1.0)
+    first = max(0, int(mean) - width // 2)
+    room[:] = 0.0
+    for k in range(n):
+        shift = firsts[places[k]] + 1 - first
+        if -width <= shift <= width:
+            weight, before = logs[k], numbers[places[k]]
+            begin = shift + width
+            for m in range(width):
+                room[begin + m] += weight * before[m]
+    for m in range(width):
+        out[m] = room[width + m]
+    return largest + math.log(total), mean, first
