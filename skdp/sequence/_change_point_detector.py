@@ -31,11 +31,12 @@ from skdp.sequence._divisions import (
     PoissonModel,
     Rule,
     Spans,
+    smooth,
 )
 
 _CLIP = 4.0
-"""With "auto", values count as at most this far from the median, in standard deviations: a single
-one, however far, is then less probable to be a part of its own than to be an outlier."""
+"""With "auto", values count as at most this far from the median of five around them, in standard
+deviations of these distances, so that one or two outliers are no part of their own."""
 
 _POWER = 0.4
 """With "auto", share of the evidence of an observation: noise that is not independent and normal
@@ -43,6 +44,9 @@ would otherwise be explained by many parts."""
 
 _NOISE = 0.5
 """Scale b0 of the prior of the variance of noise, in units of that of all values."""
+
+_SLOPE = 0.01
+"""Prior variance of a slope per step, in units of that of the level."""
 
 _NOISES = (0.5, 0.05, 0.005)
 _AUTOCORRELATIONS = (0.0, 0.3, 0.6, 0.9)
@@ -187,7 +191,7 @@ class _Posterior:
         self._weights = detector._weights
         self._after = {m: divisions[m].sum_after() for m in self.used()}
         self.change_probabilities = sum(
-            divisions[m].change_probabilities(after, self._factors(m))
+            divisions[m].change_probabilities(after, self._weights[m])
             for m, after in self._after.items()
         )
 
@@ -195,18 +199,13 @@ class _Posterior:
         """Return the models that are not negligible."""
         return np.flatnonzero(self._weights.sum(axis=1) > _SMALLEST_WEIGHT).tolist()
 
-    def _factors(self, m: int) -> Floats:
-        """Return the weights of a model's probabilities of a change per unit of their evidence."""
-        row = self.divisions[m].before.rows[-1]
-        return np.divide(self._weights[m], row, out=np.zeros(len(row)), where=row > 0.0)
-
     def change_in(self, ranges: Places) -> Floats:
         """Return P(a part starts at first to last) of each range."""
         if len(ranges) == 0:
             return np.zeros(0)
         quiet = sum(
             self.divisions[m].quiet_probabilities(
-                after, self._factors(m), ranges, np.asarray(self.change_probabilities)
+                after, self._weights[m], ranges, np.asarray(self.change_probabilities)
             )
             for m, after in self._after.items()
         )
@@ -306,19 +305,20 @@ class ChangePointDetector(SequenceTransformer):
     Notes
     -----
     A product partition model [1]_ with conjugate priors. With normal noise, the variance has an
-    inverse gamma prior, s2 ~ IG(1, b0), and the level and the slope are N(0, s2) and N(0, .01 s2)
-    around the median of a column, in units of its standard deviation without the 5 % at both ends.
-    b0 is 0.5 with "auto"; with "gaussian" 0.5, 0.05 and 0.005 are averaged. Rates are Gamma(1, 1 /
-    mean of the column), and shares are Dirichlet, with 0.1, 0.3 and 1 per symbol averaged. All such
-    averages are weighted by exact evidence.
+    inverse gamma prior, s2 ~ IG(1, b0), the level is N(0, .5 s2 / b0) around the median of a
+    column, and the slope per step has a hundredth of this variance, in units of the standard
+    deviation of the column without the 5 % at both ends. b0 is 0.5 with "auto"; with "gaussian"
+    0.5, 0.05 and 0.005 are averaged. Rates are Gamma(1, 1 / mean of the column), and shares are
+    Dirichlet, with 0.1, 0.3 and 1 per symbol averaged. Averages are weighted by exact evidence.
 
     Sums over divisions are made forwards and backwards [2]_. The start of a part is dropped at the
     step at which its posterior weight falls below 1e-12, so that long series with changes take less
     than the square of their length; memory is proportional to it.
 
     Real noise is seldom independent. As its evidence adds up, a model that takes it for independent
-    explains it by changes. So "auto" raises the evidence to the power .4 [3]_, and counts values
-    more than four standard deviations from the median as four, in `score`, too.
+    explains it by changes. So "auto" raises the evidence to the power .4 [3]_. Also, a value far
+    from the median of the five around it counts as four standard deviations from it, those of all
+    such distances, in `score`, too.
 
     References
     ----------
@@ -411,7 +411,7 @@ class ChangePointDetector(SequenceTransformer):
         empty = np.asarray(np.isnan(panel.values).all(axis=0))
         check_columns_observed(empty, vars(reader).get("feature_names_in_"))
         warn_of_counter(reader, panel.values, panel.ptr)
-        reader._models = reader._list_models(panel.values)
+        reader._models = reader._list_models(panel)
         reader._rates = reader._list_rates(np.diff(panel.ptr))
         divisions = [reader._divide(part) for part in panel]
         log_weights = sum(reader._log_evidence(each) for each in divisions)
@@ -672,8 +672,9 @@ class ChangePointDetector(SequenceTransformer):
                     "and counts; only whole rows may be missing."
                 )
 
-    def _list_models(self, values: Floats) -> list[Any]:
+    def _list_models(self, panel: SequencePanel) -> list[Any]:
         """Return the models that are averaged."""
+        values = panel.values
         if self.emission == "poisson":
             means = np.nanmean(values, axis=0)
             return [PoissonModel(1.0, 1.0 / np.where(means > 0.0, means, 1.0))]
@@ -690,16 +691,24 @@ class ChangePointDetector(SequenceTransformer):
             return [CellModel(prior, sizes, are_counts) for prior in _PRIORS]
         is_auto = self.emission == "auto"
         center = np.nanmedian(values, axis=0)
-        inner = np.clip(values, *np.nanquantile(values, [_TAIL, 1.0 - _TAIL], axis=0))
-        # The mean of a constant column may be off by a rounding error.
-        scales = [np.nanstd(each - center, axis=0) for each in (inner, values)]
-        scale = np.where(scales[0] > 0.0, scales[0], scales[1])
+        scale = find_scale(values - center)
         scale = np.where(scale > 0.0, scale, 1.0)
+        clip = np.full(len(center), np.inf)
+        if is_auto:
+            clip = _CLIP * find_scale(np.concatenate([x - smooth(x) for x in panel]))
         trends = {"auto": (False, True), "level": (False,), "linear": (True,)}[self.trend]
         phi: Any = self.autocorrelation
         return [
             GaussianModel(
-                center, scale, _CLIP if is_auto else np.inf, is_linear, correlation, noise
+                center,
+                scale,
+                clip,
+                is_linear,
+                correlation,
+                noise,
+                shape=1.0,
+                level=_NOISE / noise,
+                slope=_SLOPE * _NOISE / noise,
             )
             for is_linear in trends
             for correlation in (_AUTOCORRELATIONS if phi == "auto" else (float(phi),))
@@ -749,12 +758,10 @@ class ChangePointDetector(SequenceTransformer):
 
     def _log_evidence(self, divisions: list[Division]) -> Floats:
         """Return the log evidence of a sequence given a model and a probability of a change."""
-        rule = self._rates
+        rule = divisions[0].rule
         found = np.array([each.log_evidence for each in divisions]) - np.log(rule.prior)
         if rule.min_length > 1 or self.max_length is not None:
-            # The divisions that are allowed have together a probability below 1.
-            allowed = Division(_Nothing(), rule, divisions[0].n_steps, 1.0).log_evidence
-            found -= allowed - np.log(rule.prior)
+            found -= rule.log_allowed(divisions[0].n_steps)
         return found
 
     @property
@@ -786,23 +793,18 @@ class ChangePointDetector(SequenceTransformer):
         return ChangeTable(rows, self.get_feature_names_out().tolist())
 
 
-class _Nothing:
-    """Spans of a series in which nothing was observed."""
-
-    constant = 0.0
-
-    def weigh(self, starts: Places, ends: Places) -> Floats:
-        return np.zeros(len(starts))
-
-    def learn(self, start: int, end: int) -> Part:
-        raise NotImplementedError
-
-
 def _learn(division: Division, changes: Places) -> list[Part]:
     """Return what is known of the mean in each part."""
     spans: Spans = division.spans
     bounds = [0, *changes.tolist(), division.n_steps]
     return [spans.learn(begin, end) for begin, end in pairwise(bounds)]
+
+
+def find_scale(values: Floats) -> Floats:
+    """Return the standard deviation of columns without their tails, or with them if it is 0."""
+    ends = np.nanquantile(values, [_TAIL, 1.0 - _TAIL], axis=0)
+    scale = np.nanstd(np.clip(values, *ends), axis=0)
+    return np.where(scale > 0.0, scale, np.nanstd(values, axis=0))
 
 
 def spread_beta(p: float, q: float, n_steps: int) -> tuple[Floats, Floats]:

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from skdp._numeric import Floats, Places
 from skdp.sequence._kernels import _changes as kernels
@@ -20,10 +21,14 @@ from skdp.sequence._kernels import _changes as kernels
 NEGLIGIBLE = 1e-12
 """A start of a part is dropped at the step at which its posterior weight falls below this."""
 
-_LEAST = 1e-140
-"""Least posterior weight of a probability of a change along the way, so that it may recover."""
+_SMALL, _LEAST, _LARGE = 1e-100, 1e-250, 1e150
+"""Weights of probabilities of a change are rescaled where one falls below the first, and until then
+are at least the second; those of the boundaries before are then at most the third."""
 
-_LOST = 1e-11
+_SHORTEST = 1e-140
+"""Smaller probabilities of a stay, relative to that of the smallest rate, count as 0."""
+
+_LOST = 1e-9
 """Probability, at most, of numbers of changes that are left out."""
 
 # The evidence of spans, up to a factor that is the same for all divisions.
@@ -54,17 +59,26 @@ class GaussianModel(NamedTuple):
 
     center: Floats  # (D,)
     scale: Floats  # (D,), of the columns
-    clip: float  # values farther from the center, in units of the scale, count as this far
+    clip: Floats  # (D,), values farther from the median of five around them count as this far
     is_linear: bool
     autocorrelation: float
     noise: float  # b0, in units of the scale
-    shape: float = 1.0  # a0
-    level: float = 1.0  # prior variance of the level, in units of that of the noise
-    slope: float = 0.01  # the same of the slope per step
+    shape: float  # a0
+    level: float  # prior variance of the level, in units of that of the noise
+    slope: float  # the same of the slope per step
 
     def of(self, values: Floats) -> GaussianSpans:
         """Return the spans of a series."""
         return GaussianSpans(self, values)
+
+
+def smooth(values: Floats) -> Floats:
+    """Return the median of what is observed of five steps around each step; else NaN."""
+    wide = np.pad(values, ((2, 2), (0, 0)), constant_values=np.nan)
+    windows = np.sort(sliding_window_view(wide, 5, axis=0), axis=-1)  # NaN last
+    n = np.count_nonzero(~np.isnan(windows), axis=-1)
+    ranks = np.stack([np.maximum(n - 1, 0) // 2, n // 2], axis=-1)
+    return np.take_along_axis(windows, ranks, axis=-1).mean(axis=-1)
 
 
 class GaussianSpans:
@@ -72,7 +86,10 @@ class GaussianSpans:
 
     def __init__(self, model: GaussianModel, values: Floats):
         self._model = model
-        scaled = np.clip((values - model.center) / model.scale, -model.clip, model.clip)
+        if np.isfinite(model.clip).all():
+            middle = smooth(values)
+            values = np.clip(values, middle - model.clip, middle + model.clip)
+        scaled = (values - model.center) / model.scale
         self._values = np.ascontiguousarray(scaled.T)
         seen = ~np.isnan(self._values)
         self.constant = -float(np.log(model.scale) @ seen.sum(axis=1))
@@ -266,22 +283,48 @@ class Rule(NamedTuple):
         n = float(self.max_length - self.min_length) + 1.0
         return np.log(self.rates) - np.log(-np.expm1(n * np.log1p(-self.rates)))
 
+    def log_allowed(self, n_steps: int) -> Floats:
+        """Return the log prior probability of all divisions that are allowed, (G,)."""
+        stay = 1.0 - self.rates
+        starts = np.zeros((n_steps + 1, len(self.rates)))  # sums of what is before a start
+        starts[0] = 1.0
+        total = np.zeros(len(self.rates))
+        for j in range(self.min_length, n_steps + 1):
+            total = total * stay + starts[j - self.min_length]
+            if j > self.max_length:
+                lost = self.max_length - self.min_length + 1
+                total = total - starts[j - self.max_length - 1] * stay**lost
+            starts[j] = total * np.exp(self.log_starts)
+        return np.log(total)
+
     def log_parts(self, lengths: Places, g: int) -> Floats:
         """Return the log weight of lengths for one probability of a change."""
         return (lengths - self.min_length) * np.log1p(-self.rates[g])
 
 
-class Sums(NamedTuple):
+class Sums:
     """Sums over the divisions of what is before, or after, each boundary."""
 
-    bases: Floats  # (T + 1,), -inf if the boundary is impossible
-    rows: Floats  # (T + 1, G)
-    weights: Floats  # (T + 1, G), the rows times the weight of a change
-    totals: Floats  # (T + 1,), their sums
+    def __init__(self, n_steps: int, place: int, rule: Rule, row: Floats):
+        shape = (n_steps + 1, len(rule.rates))
+        self.logs = np.full(shape, -np.inf)  # without the weight of a change at the boundary
+        # For the kernel, the sums are exp(base + offsets) weights, with the weight of a change.
+        self.bases, self.totals = np.full(shape[0], -np.inf), np.zeros(shape[0])
+        self.weights, self._offsets = np.zeros(shape), np.zeros(shape[1])
+        self._starts = np.exp(rule.log_starts)
+        self.logs[place], self.bases[place] = np.log(row), 0.0
+        self.weights[place], self.totals[place] = row, row.sum()
 
-    def close(self, place: int, starts: Floats) -> None:
-        """Give a boundary the weight of a change."""
-        self.weights[place] = np.maximum(self.rows[place], _LEAST) * starts
+    def write(self, place: int, base: float, row: Floats, others: slice) -> None:
+        """Write the sums of a boundary; `others` are those that later ones will use."""
+        row = np.maximum(row, _LEAST)
+        self.bases[place], self.logs[place] = base, base + self._offsets + np.log(row)
+        if row.min() < _SMALL:  # what is improbable now may become probable
+            self._offsets += np.log(row)
+            self.weights[others] = np.minimum(self.weights[others] / row, _LARGE)
+            self.totals[others] = self.weights[others].sum(axis=1)
+            row = np.ones(len(row))
+        self.weights[place] = row * self._starts
         self.totals[place] = self.weights[place].sum()
 
 
@@ -293,8 +336,7 @@ class Division:
         self._log_stay = float(np.log1p(-rule.rates[0]))
         ratios = np.log1p(-rule.rates) - self._log_stay
         self._stays = np.exp(np.arange(n_steps)[:, np.newaxis] * ratios)
-        self._stays[self._stays < _LEAST] = 0.0
-        self._starts = np.exp(rule.log_starts)
+        self._stays[self._stays < _SHORTEST] = 0.0
         self.last = np.minimum(np.arange(n_steps) + rule.max_length, n_steps)
         self.before = self._sum_before()
 
@@ -306,37 +348,30 @@ class Division:
             starts = np.full(len(ends), starts)
         return self.power * self.spans.weigh(starts, ends)
 
-    def _empty(self) -> Sums:
-        shape = (self.n_steps + 1, len(self.rule.rates))
-        return Sums(
-            np.full(shape[0], -np.inf), np.zeros(shape), np.zeros(shape), np.zeros(shape[0])
-        )
-
     def _sum(
-        self, logs: Floats, places: Places, lengths: Places, sums: Sums, row: Floats
-    ) -> tuple[float, Floats]:
-        """Write the row of a boundary; return its base and the shares of the spans."""
-        shares = np.empty(len(logs))
+        self, logs: Floats, places: Places, lengths: Places, sums: Sums
+    ) -> tuple[float, Floats, Floats]:
+        """Return the base and the row of a boundary, and bounds of the shares of the spans."""
+        shares, row = np.empty(len(logs)), np.empty(len(self.rule.rates))
         base = kernels.sum_spans(
             logs, places, lengths - self.rule.min_length, sums.bases, sums.weights,
             sums.totals, self._log_stay, self._stays, shares, row,
         )  # fmt: skip
-        return base, shares
+        return base, row, shares
 
     def _sum_before(self) -> Sums:
         """Return the sums of what is before each boundary; shorten `last` by what is dropped."""
-        sums, last = self._empty(), self.last
-        sums.bases[0], sums.weights[0], sums.totals[0] = 0.0, self.rule.prior, 1.0
+        rule, last = self.rule, self.last
+        sums = Sums(self.n_steps, 0, rule, rule.prior)
         live = np.zeros(0, dtype=np.int64)
-        for j in range(self.rule.min_length, self.n_steps + 1):
-            new = j - self.rule.min_length
+        for j in range(rule.min_length, self.n_steps + 1):
+            new = j - rule.min_length
             if np.isfinite(sums.bases[new]):
                 live = np.append(live, new)
             if len(live) == 0:
                 continue
-            logs = self._weigh(live, j)
-            sums.bases[j], shares = self._sum(logs, live, j - live, sums, sums.rows[j])
-            sums.close(j, self._starts)
+            base, row, shares = self._sum(self._weigh(live, j), live, j - live, sums)
+            sums.write(j, base, row, slice(live[0], j))
             is_dropped = shares < NEGLIGIBLE
             last[live[is_dropped]] = j
             live = live[~is_dropped & (last[live] > j)]
@@ -345,26 +380,19 @@ class Division:
     @property
     def log_evidence(self) -> Floats:
         """The log evidence, with the prior, of each probability of a change, (G,)."""
-        row = np.maximum(self.before.rows[-1], np.finfo(float).tiny)
-        return self.before.bases[-1] + np.log(row)
+        return self.before.logs[-1]
 
     def sum_after(self) -> Sums:
         """Return the sums of what is after each boundary."""
-        sums, n = self._empty(), self.n_steps
-        sums.bases[n], sums.weights[n] = 0.0, 1.0
-        sums.totals[n] = len(self.rule.rates)
+        n = self.n_steps
+        sums = Sums(n, n, self.rule, np.ones(len(self.rule.rates)))
         reached = np.flatnonzero(np.isfinite(self.before.bases))
-        is_open = np.zeros(n + 1, dtype=bool)
-        is_open[n] = True
         for i in reached[reached <= n - self.rule.min_length][::-1]:
             ends = self._ends(i, reached)
-            ends = ends[is_open[ends]]
-            if len(ends) == 0:
-                continue
-            is_open[i] = True
-            logs = self._weigh(i, ends)
-            sums.bases[i], _ = self._sum(logs, ends, ends - i, sums, sums.rows[i])
-            sums.close(i, self._starts)
+            ends = ends[np.isfinite(sums.bases[ends])]
+            if len(ends) > 0:
+                base, row, _ = self._sum(self._weigh(i, ends), ends, ends - i, sums)
+                sums.write(i, base, row, slice(i + 1, ends[-1] + 1))
         return sums
 
     def _ends(self, i: int, reached: Places) -> Places:
@@ -372,40 +400,37 @@ class Division:
         first, last = np.searchsorted(reached, [i + self.rule.min_length, self.last[i] + 1])
         return reached[first:last]
 
-    def change_probabilities(self, after: Sums, factors: Floats) -> Floats:
-        """Return P(a part starts here), (T,), 0 at the first step. `factors`: see `_factors`."""
-        before, inner = self.before, slice(1, self.n_steps)
-        with np.errstate(invalid="ignore", over="ignore"):
-            logs = before.bases[inner] + after.bases[inner] - before.bases[-1]
-        sums = (before.weights[inner] * after.rows[inner]) @ factors
-        out = np.zeros(self.n_steps)
-        out[1:] = np.where(np.isfinite(logs), np.exp(logs) * sums, 0.0)
-        return np.clip(out, 0.0, 1.0)
+    def change_probabilities(self, after: Sums, weights: Floats) -> Floats:
+        """Return P(a part starts here), (T,), 0 at the first step; `weights` (G,) of the rates."""
+        logs = self.before.logs + after.logs + self.rule.log_starts - self.log_evidence
+        out = np.exp(np.minimum(logs[:-1], 0.0)) @ weights
+        out[0] = 0.0
+        return out
 
     def quiet_probabilities(
-        self, after: Sums, factors: Floats, ranges: Places, probabilities: Floats
+        self, after: Sums, weights: Floats, ranges: Places, probabilities: Floats
     ) -> Floats:
         """Return P(no part starts at first to last) of each range, (n,)."""
-        out, row = np.zeros(len(ranges)), np.empty(len(self.rule.rates))
-        before = self.before
-        reached = np.flatnonzero(np.isfinite(after.bases) & np.isfinite(before.bases))
+        out, rule = np.zeros(len(ranges)), self.rule
+        reached = np.flatnonzero(np.isfinite(after.bases) & np.isfinite(self.before.bases))
         for i in reached[:-1]:
             if i > 0 and probabilities[i] < NEGLIGIBLE:
                 continue
             ends = self._ends(i, reached)
-            if len(ends) == 0:
-                continue
             first = np.searchsorted(ranges[:, 0], i, "right")
-            over = range(first, np.searchsorted(ranges[:, 1], ends[-1]))
-            if len(over) == 0:
+            over = slice(first, np.searchsorted(ranges[:, 1], ends[-1]) if len(ends) else 0)
+            if len(ranges[over]) == 0:
                 continue
-            logs = self._weigh(i, ends)
-            for k in over:
-                far = ends > ranges[k, 1]
-                base, _ = self._sum(logs[far], ends[far], ends[far] - i, after, row)
-                total = (before.weights[i] * row) @ factors
-                out[k] += np.exp(before.bases[i] + base - before.bases[-1]) * total
-        return np.clip(out, 0.0, 1.0)
+            stays = (ends - i - rule.min_length)[:, np.newaxis] * np.log1p(-rule.rates)
+            logs = self._weigh(i, ends)[:, np.newaxis] + after.logs[ends] + stays
+            logs[ends < self.n_steps] += rule.log_starts
+            logs += self.before.logs[i] - self.log_evidence
+            if i > 0:
+                logs += rule.log_starts
+            shares = np.exp(np.minimum(logs, 0.0)) @ weights
+            sums = np.append(np.cumsum(shares[::-1])[::-1], 0.0)
+            out[over] += sums[np.searchsorted(ends, ranges[over, 1], "right")]
+        return np.minimum(out, 1.0)
 
     def _forward(self) -> Iterator[tuple[int, Places, Floats]]:
         """Yield each possible boundary with the starts before it and the evidence of the spans."""
@@ -455,31 +480,38 @@ class Division:
 
     def count_changes(self, weights: Floats) -> Floats:
         """Return the distribution of the number of changes; `weights` (G,) those of the rates."""
-        g = int(np.argmax(weights))
-        rule, n = self.rule, self.n_steps
-        width, lost = 16, 1.0
-        while lost > _LOST:
-            numbers, bases, means = (
-                np.zeros((n + 1, width)),
-                np.full(n + 1, -np.inf),
-                np.zeros(n + 1),
-            )
-            firsts, room = np.zeros(n + 1, dtype=np.int64), np.empty(3 * width)
-            numbers[0, 0], bases[0] = 1.0, 0.0
-            for j, starts, logs in self._forward():
-                logs = logs + rule.log_parts(j - starts, g)
-                logs[starts > 0] += rule.log_starts[g]
-                bases[j], means[j], firsts[j] = kernels.add_numbers(
-                    logs, starts, bases, means, firsts, numbers, room, numbers[j]
-                )
-            lost, width = 1.0 - numbers[-1].sum(), 2 * width
-        found = np.append(np.zeros(firsts[-1]), numbers[-1])[1 : n + 1]
+        g, rule, n = int(np.argmax(weights)), self.rule, self.n_steps
         # Given the number of changes, a division does not depend on the probability of one.
-        k = np.arange(len(found))
         odds = rule.log_starts - rule.min_length * np.log1p(-rule.rates)
-        with np.errstate(divide="ignore"):
-            logs = np.log(found)[:, np.newaxis] + k[:, np.newaxis] * (odds - odds[g])
-        return np.exp(logs - logsumexp(logs, axis=0)) @ (weights / weights.sum())
+        ratios = self.log_evidence - np.log(rule.prior) - n * np.log1p(-rule.rates)
+        ratios += rule.min_length * np.log1p(-rule.rates)
+        weights = weights / weights.sum()
+        used = weights > NEGLIGIBLE
+        width, lost = 16, 1.0
+        while lost > _LOST and width < 4 * (n + 16):
+            found = self._count_changes(g, width)
+            k = np.arange(len(found))
+            with np.errstate(divide="ignore"):
+                logs = np.log(found)[:, np.newaxis] + k[:, np.newaxis] * (odds - odds[g])
+            logs = np.minimum((logs - ratios + ratios[g])[:, used], 0.0)
+            found = np.exp(logs) @ weights[used]
+            lost, width = 1.0 - found.sum(), 2 * width
+        return found / found.sum()
+
+    def _count_changes(self, g: int, width: int) -> Floats:
+        """Return the distribution given a rate, but for numbers that do not fit in a width."""
+        rule, n = self.rule, self.n_steps
+        numbers, room = np.zeros((n + 1, width)), np.empty(3 * width)
+        bases, means = np.full(n + 1, -np.inf), np.zeros(n + 1)
+        firsts = np.zeros(n + 1, dtype=np.int64)
+        numbers[0, 0], bases[0] = 1.0, 0.0
+        for j, starts, logs in self._forward():
+            logs = logs + rule.log_parts(j - starts, g)
+            logs[starts > 0] += rule.log_starts[g]
+            bases[j], means[j], firsts[j] = kernels.add_numbers(
+                logs, starts, bases, means, firsts, numbers, room, numbers[j]
+            )
+        return np.append(np.zeros(firsts[-1]), numbers[-1])[1 : n + 1]
 
     def sample(self, g: int, n_samples: int, rng: np.random.Generator) -> list[Places]:
         """Draw divisions given a probability of a change."""
@@ -491,7 +523,7 @@ class Division:
                 if j not in known:
                     starts = reached[: np.searchsorted(reached, j - self.rule.min_length, "right")]
                     starts = starts[self.last[starts] >= j]
-                    logs = self.before.bases[starts] + np.log(self.before.weights[starts, g])
+                    logs = self.before.logs[starts, g] + (starts > 0) * self.rule.log_starts[g]
                     logs += self._weigh(starts, j) + self.rule.log_parts(j - starts, g)
                     known[j] = starts, np.cumsum(np.exp(logs - logs.max()))
                 starts, sums = known[j]

@@ -218,7 +218,8 @@ def sum_spans(logs, places, lengths, bases, rows, largest_rows, log_stay, stays,
         shares[k] = bases[places[k]] + logs[k] + lengths[k] * log_stay
         largest = max(largest, shares[k])
     for k in range(n):
-        shares[k] = fast_exp(shares[k] - largest)
+        x = shares[k] - largest
+        shares[k] = fast_exp(x) if x > -690.0 else 0.0
     sums[:] = 0.0
     for k in range(n):
         place, weight = places[k], shares[k]

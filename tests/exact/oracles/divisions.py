@@ -1,7 +1,7 @@
 """All divisions of a short series into parts, one by one.
 
-A part of numbers, y = F w + e, has w ~ N(0, s2 diag(1, .01)), s2 ~ IG(1, b0), and noise of variance
-s2 / (1 - phi^2) with correlation phi^k within a run of observed steps, 0 across a gap.
+A part of numbers, y = F w + e, has w ~ N(0, s2 / b0 diag(.5, .005)), s2 ~ IG(1, b0), and noise of
+variance s2 / (1 - phi^2) with correlation phi^k within a run of observed steps, 0 across a gap.
 """
 
 import math
@@ -29,7 +29,7 @@ def log_student(y, mean_of_steps, phi, b0):
 
 
 def log_gaussian(part, *, linear, phi, b0):
-    return sum(log_student(y, [1.0, 0.01][: 1 + linear], phi, b0) for y in part.T)
+    return sum(log_student(y, [0.5 / b0, 0.005 / b0][: 1 + linear], phi, b0) for y in part.T)
 
 
 def log_poisson(part, rates):

@@ -36,11 +36,25 @@ def integers(largest, n_columns, *, gaps=False):
     return values
 
 
-def gaussian(values, *, phis=(0.0,), trends=(False, True), noises=NOISES, clip=np.inf):
+def deviation(values):
+    """Return the standard deviation without the 5 % at both ends."""
+    ends = np.nanquantile(values, [0.05, 0.95], axis=0)
+    return np.nanstd(np.clip(values, *ends), axis=0)
+
+
+def tame(values):
+    """Return values at most four standard deviations from the median of five around them."""
+    middle = np.array(
+        [np.nanmedian(values[max(0, t - 2) : t + 3], axis=0) for t in range(len(values))]
+    )
+    far = 4.0 * deviation(values - middle)
+    return np.clip(values, middle - far, middle + far)
+
+
+def gaussian(values, *, phis=(0.0,), trends=(False, True), noises=NOISES, tames=False):
     """Return values in units of their columns, log evidence of parts by model, and what is left."""
     center = np.nanmedian(values, axis=0)
-    ends = np.nanquantile(values, [0.05, 0.95], axis=0)
-    scale = np.nanstd(np.clip(values, *ends), axis=0)
+    scale = deviation(values)
     models = [
         lambda part, kw=kw: oracle.log_gaussian(part, **kw)
         for kw in (
@@ -50,7 +64,7 @@ def gaussian(values, *, phis=(0.0,), trends=(False, True), noises=NOISES, clip=n
             for b0 in noises
         )
     ]
-    scaled = np.clip((values - center) / scale, -clip, clip)
+    scaled = ((tame(values) if tames else values) - center) / scale
     return scaled, models, -np.sum(np.log(scale) * ~np.isnan(values))
 
 
@@ -69,7 +83,7 @@ def counts(values):
 
 OUTLIER = numbers(1, gaps=False)
 OUTLIER[5] += 1e6
-AUTO = {"noises": (0.5,), "clip": 4.0}
+AUTO = {"noises": (0.5,), "tames": True}
 CASES = {
     "gaussian": ({}, numbers(2, gaps=True), gaussian, {}),
     "level": ({"trend": "level"}, numbers(2, gaps=False), gaussian, {"trends": (False,)}),
