@@ -38,7 +38,7 @@ _CLIP = 4.0
 """With "auto", values count as at most this far from the median of five around them, in standard
 deviations of these distances, so that one or two outliers are no part of their own."""
 
-_POWER = 0.4
+_POWER = 0.3
 """With "auto", share of the evidence of an observation: noise that is not independent and normal
 would otherwise be explained by many parts."""
 
@@ -275,7 +275,7 @@ class ChangePointDetector(SequenceTransformer):
         Most steps of a part. None: no limit.
     power : float or "auto", default="auto"
         Share of the evidence of each observation that decides about changes, above 0 and up to 1.
-        "auto": .4 if `emission` is "auto", otherwise 1.
+        "auto": .3 if `emission` is "auto", otherwise 1.
 
     Attributes
     ----------
@@ -316,7 +316,7 @@ class ChangePointDetector(SequenceTransformer):
     than the square of their length; memory is proportional to it.
 
     Real noise is seldom independent. As its evidence adds up, a model that takes it for independent
-    explains it by changes. So "auto" raises the evidence to the power .4 [3]_. Also, a value far
+    explains it by changes. So "auto" raises the evidence to the power .3 [3]_. Also, a value far
     from the median of the five around it counts as four standard deviations from it, those of all
     such distances, in `score`, too.
 
@@ -333,7 +333,7 @@ class ChangePointDetector(SequenceTransformer):
     --------
     >>> import numpy as np
     >>> from skdp.sequence import ChangePointDetector
-    >>> level = np.repeat([0.0, 3.0, 1.0], [40, 30, 50])
+    >>> level = np.repeat([0.0, 6.0, 1.0], [40, 30, 50])
     >>> x = level + np.random.default_rng(0).standard_normal(120)
     >>> detector = ChangePointDetector("gaussian", trend="level").fit(x.reshape(-1, 1))
     >>> detector.change_points_.positions

@@ -128,7 +128,7 @@ def enumerated(name):
     least, most = parameters.get("min_length", 1), parameters.get("max_length", N)
     found = oracle.divisions(N, least, most)
     scaled, models, rest = make(values, **kw)
-    power = parameters.get("power", 0.4 if parameters.get("emission") == "auto" else 1.0)
+    power = parameters.get("power", 0.3 if parameters.get("emission") == "auto" else 1.0)
     evidence = np.array([oracle.log_evidence(found, scaled, model) for model in models])
     chances = rates(parameters.get("change_probability", "auto"))
     priors = np.array([oracle.log_prior(found, N, least, most, chance) for chance in chances])
