@@ -102,6 +102,7 @@ noise_prior: IBPLatentFeatures
 transform_max_iter: IBPLatentFeatures
 emission: MIXTURES FactorialHMM HDPMixture ChangePointDetector
 max_length: ChangePointDetector
+trend: ChangePointDetector
 prior: NegativeBinomialDuration BernoulliEmission CategoricalEmission
 sampler: MIXTURES
 mean_prior: StudentTEmission

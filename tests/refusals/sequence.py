@@ -597,7 +597,7 @@ ChangePointDetector('categorical').fit(STEPS).predict(STEPS + 2)
 ChangePointDetector('multinomial').fit(np.where(STEPS == 6, np.nan, STEPS))
     ValueError: only whole rows may be missing
 ChangePointDetector('poisson', trend='level').fit(STEPS)
-    ValueError: trend='level' is for numbers, emission='gaussian' or 'auto', not for emission='poisson'
+    ValueError: 'gaussian' or 'auto', not for emission='poisson'
 ChangePointDetector('poisson', autocorrelation=0.5).fit(STEPS)
     ValueError: autocorrelation=0.5 is for numbers
 ChangePointDetector(min_length=5, max_length=4).fit(STEPS)
@@ -614,7 +614,7 @@ ChangePointDetector().fit(STEPS * np.nan) -> ValueError: nothing but missing val
 ChangePointDetector().fit(STEPS * 1e170) -> ValueError: because squares of larger ones overflow
 ChangePointDetector().fit(STEPS[:, 0]) -> ValueError: Expected 2D array, got 1D array
 ChangePointDetector().fit(STEPS, [100, 200]) -> ValueError: what look like the lengths of sequences
-ChangePointDetector().fit(STEPS).predict(STEPS, n_parts=301) -> ValueError: n_parts=301 parts of 1 or more
+ChangePointDetector().fit(STEPS).predict(STEPS, n_parts=301) -> ValueError: n_parts=301 parts of 1
 ChangePointDetector().fit(STEPS).predict(STEPS, n_parts=0) -> ValueError: n_parts
 ChangePointDetector().fit(STEPS).score(STEPS * np.nan) -> ValueError: log evidence per observed step
 """
