@@ -99,6 +99,9 @@ def main():
     print()
     with gzip.open(args.data / "sequence/changes/series.jsonl.gz", "rt") as lines:
         series = [json.loads(line) for line in lines]
+    is_published = np.array(
+        [set(PUBLISHED) <= set(each.get("published_default") or ()) for each in series]
+    )
     rows = []
     for name, method in methods.items():
         scores, begin = [], time.process_time()
@@ -107,16 +110,15 @@ def main():
             found = method(values)
             cover = np.mean([covering(true, found, len(values)) for true in each["annotations"]])
             scores.append((cover, f1(each["annotations"], found)))
-        cover, score = np.mean(scores, axis=0)
-        rows.append([name, f"{cover:.3f}", f"{score:.3f}", f"{time.process_time() - begin:.1f}"])
+        seconds = f"{time.process_time() - begin:.1f}"
+        means = [*np.mean(scores, axis=0), *np.mean(np.array(scores)[is_published], axis=0)]
+        rows.append([name, *(f"{mean:.3f}" for mean in means), seconds])
+    known = [each["published_default"] for each in np.array(series)[is_published]]
     for key, name in PUBLISHED.items():
-        known = [each.get("published_default", {}).get(key) for each in series]
-        known = [each for each in known if each]
-        scores = [np.mean([each[score] for each in known]) for score in ("cover", "f1")]
-        rows.append(
-            [f"{name}, published, {len(known)} series", *(f"{score:.3f}" for score in scores), ""]
-        )
-    print_table(["method", "cover", "F1", "CPU s"], rows)
+        means = [np.mean([each[key][score] for each in known]) for score in ("cover", "f1")]
+        rows.append([f"{name}, published", "", "", *(f"{mean:.3f}" for mean in means), ""])
+    both = [f"{score}, {n} series" for n in (len(series), len(known)) for score in ("cover", "F1")]
+    print_table(["method", *both, "CPU s"], rows)
     print()
     walks = np.random.default_rng(0).normal(size=(args.walks, 300, 1)).cumsum(axis=1)
     largest = [ChangePointDetector().fit(walk).predict_proba(walk).max() for walk in walks]
