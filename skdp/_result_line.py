@@ -66,7 +66,7 @@ def _warnings(estimator: Any) -> str:
 
 def _changes(estimator: Any) -> str:
     changes = estimator.change_points_
-    n = len(changes) if isinstance(changes, np.ndarray) else sum(map(len, changes))
+    n = sum(map(len, changes)) if isinstance(changes, list) else len(changes)
     return _count(n, "change")
 
 
@@ -112,6 +112,7 @@ _FACTS: dict[str, tuple[Fact, ...]] = {
         lambda e: _count(e.n_iter_, "sweep"),
         _warnings,
     ),
+    "ChangePointDetector": (_changes,),
     "BaseMixture": (_CLUSTERS, *_CHAIN),
     "HDPMixture": (
         lambda e: (

@@ -39,6 +39,7 @@ from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixt
 from skdp.preprocessing import WindowFeatures
 from skdp.sequence import (
     HDPHMMLT,
+    ChangePointDetector,
     EmissionSimilarity,
     FactorialHMM,
     FixedSimilarity,
@@ -146,6 +147,10 @@ def _cases():
         yield type(duration).__name__, model, {**SHORT, **bound}, "rows", (ROWS,)
     few = {**CHAIN, "n_factors": 3, "block_size": 2}
     yield "FactorialHMM", FactorialHMM(), few, "rows", (ROWS,)
+    few = {"min_length": 2, "max_length": 90}
+    yield "ChangePointDetector", ChangePointDetector(), few, "rows", (SERIES,)
+    counted = ChangePointDetector("poisson")
+    yield "ChangePointDetector, counts", counted, {"min_length": 2}, "rows", (COUNTS * 1.0,)
     yield "StateDetector", StateDetector(features="values"), {"max_iter": 4}, "rows", (SERIES,)
     few = {"n_components": 2, "n_preterminals": 2, "max_iter": 3, "max_length": 3, "n_init": 2}
     yield "HDPPCFG", HDPPCFG(), few, "sentences", (SENTENCES,)

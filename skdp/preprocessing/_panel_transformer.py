@@ -224,12 +224,12 @@ class PanelTransformer(SequenceTransformer):
             names = None if X.feature_names is None else get_names()
             return SequencePanel(values, panel.ptr)._with_names(names)
         if is_single:
-            return _dress(values, X, get_names)
+            return dress(values, X, get_names)
         parts = np.split(values, panel.ptr[1:-1])
-        return [_dress(part, x, get_names) for part, x in zip(parts, X, strict=True)]
+        return [dress(part, x, get_names) for part, x in zip(parts, X, strict=True)]
 
 
-def _dress(values: NDArray[Any], like: Any, get_names: Any) -> Any:
+def dress(values: NDArray[Any], like: Any, get_names: Any) -> Any:
     """Return an array, or a data frame with the index of `like` if `like` is a data frame."""
     if not (hasattr(like, "iloc") and hasattr(like, "columns")):
         return values

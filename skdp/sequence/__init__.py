@@ -17,6 +17,7 @@ from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.emissions._gaussian._student_t import StudentTEmission
 from skdp.emissions._independent import IndependentEmissions
 from skdp.emissions._regression._emission import RegressionEmission
+from skdp.sequence._change_point_detector import ChangePointDetector
 from skdp.sequence._durations._families import (
     DurationModel,
     DurationSampler,
@@ -49,6 +50,7 @@ __all__ = [
     "BernoulliEmission",
     "BinaryFactorEmission",
     "CategoricalEmission",
+    "ChangePointDetector",
     "CollapsedEmission",
     "ComparableEmission",
     "DurationModel",

@@ -30,6 +30,7 @@ from skdp.sequence import (
     AutoregressiveEmission,
     BinaryFactorEmission,
     CategoricalEmission,
+    ChangePointDetector,
     FactorialHMM,
     GaussianEmission,
     GaussianSimilarity,
@@ -154,11 +155,11 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
             sizes = [len(part) for part in parts]
         samples = [_zeros_and_ones(n_rows, 1 if is_categorical else 2) for n_rows in sizes]
         yield (samples if isinstance(estimator, HDPMixture) else np.concatenate(samples),)
-    elif isinstance(estimator, IBPLatentFeatures):
+    elif isinstance(estimator, IBPLatentFeatures | ChangePointDetector):
         values = _zeros_and_ones(40, 2)
         yield (values,)
         values = values.copy()
-        values[3, 0] = np.nan
+        values[3, 0 if isinstance(estimator, IBPLatentFeatures) else slice(None)] = np.nan
         yield (values,)
     elif isinstance(estimator, HDPPCFG):
         yield ([[0, 1, 2, 1], [2, 0], [1]],)
@@ -271,6 +272,8 @@ def _all_estimators() -> Iterable[Any]:
     yield FactorialHMM(2)
     yield FactorialHMM(2, emission="probit")
     yield FactorialHMM("auto")
+    for name in ("auto", "poisson", "categorical"):
+        yield ChangePointDetector(name)
     for name in ("gaussian", "poisson", "categorical", "bernoulli", "multinomial"):
         yield HDPHMMLT(3, emission=name, similarity="emission")
     for name in ("poisson", "categorical", "multinomial"):

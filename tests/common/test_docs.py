@@ -100,7 +100,9 @@ n_samples: POOLED DistanceDependentCRPClassifier HDPPCFG
 noise_variance: IBPLatentFeatures
 noise_prior: IBPLatentFeatures
 transform_max_iter: IBPLatentFeatures
-emission: MIXTURES FactorialHMM HDPMixture
+emission: MIXTURES FactorialHMM HDPMixture ChangePointDetector
+max_length: ChangePointDetector
+trend: ChangePointDetector
 prior: NegativeBinomialDuration BernoulliEmission CategoricalEmission
 sampler: MIXTURES
 mean_prior: StudentTEmission

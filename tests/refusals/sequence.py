@@ -23,6 +23,7 @@ from skdp.sequence import (
     AutoregressiveEmission,
     BinaryFactorEmission,
     CategoricalEmission,
+    ChangePointDetector,
     EmissionSimilarity,
     FactorialHMM,
     FixedSimilarity,
@@ -588,4 +589,32 @@ StateDetector().fit(STEPS, np.full(299, -1)) -> ValueError: y must hold
 StateDetector().fit(STEPS, np.full(300, 20)) -> ValueError: y
 StateDetector().fit(STEPS, np.full(300, 0.5)) -> ValueError: y
 StateDetector().fit(STEPS, np.full(300, -2)) -> ValueError: y
+ChangePointDetector('poisson').fit(STEPS - 1) -> ValueError: X must hold integers from 0, got -1
+ChangePointDetector('poisson').fit(STEPS + 0.5) -> ValueError: X must hold integers from 0, got 0.5
+ChangePointDetector('bernoulli').fit(STEPS) -> ValueError: X must hold 0 and 1, got 2
+ChangePointDetector('categorical').fit(STEPS).predict(STEPS + 2)
+    ValueError: column 0 has the symbol 8, but only 7 symbols are known
+ChangePointDetector('multinomial').fit(np.where(STEPS == 6, np.nan, STEPS))
+    ValueError: only whole rows may be missing
+ChangePointDetector('poisson', trend='level').fit(STEPS)
+    ValueError: 'gaussian' or 'auto', not for emission='poisson'
+ChangePointDetector('poisson', autocorrelation=0.5).fit(STEPS)
+    ValueError: autocorrelation=0.5 is for numbers
+ChangePointDetector(min_length=5, max_length=4).fit(STEPS)
+    ValueError: max_length=4 must be at least min_length=5
+ChangePointDetector(min_length=301).fit(STEPS)
+    ValueError: A sequence of 300 steps cannot be divided into parts of at least min_length=301
+ChangePointDetector(min_length=200, max_length=250).fit(STEPS)
+    ValueError: and at most max_length=250 steps
+ChangePointDetector(change_probability=(0.0, 1.0)).fit(STEPS)
+    ValueError: change_probability must be two positive numbers
+ChangePointDetector(change_probability=1.0).fit(STEPS) -> ValueError: 'change_probability'
+ChangePointDetector(power=0.0).fit(STEPS) -> ValueError: 'power'
+ChangePointDetector().fit(STEPS * np.nan) -> ValueError: nothing but missing values
+ChangePointDetector().fit(STEPS * 1e170) -> ValueError: because squares of larger ones overflow
+ChangePointDetector().fit(STEPS[:, 0]) -> ValueError: Expected 2D array, got 1D array
+ChangePointDetector().fit(STEPS, [100, 200]) -> ValueError: what look like the lengths of sequences
+ChangePointDetector().fit(STEPS).predict(STEPS, n_parts=301) -> ValueError: n_parts=301 parts of 1
+ChangePointDetector().fit(STEPS).predict(STEPS, n_parts=0) -> ValueError: n_parts
+ChangePointDetector().fit(STEPS).score(STEPS * np.nan) -> ValueError: log evidence per observed step
 """

@@ -11,9 +11,11 @@ from scipy.optimize import linear_sum_assignment
 
 from skdp._checks import as_array, check_known, is_list_like, shorten
 from skdp._numeric import Floats, Places
+from skdp._numeric._numba import as_readonly
 from skdp.emissions._binary_factors._part import BinaryFactorModel, check_outputs
-from skdp.emissions._kernels._binary_factors import write_centers
-from skdp.sequence._factorial import _joint as joint
+from skdp.emissions._kernels._binary_factors import write_centers, write_log_probs
+from skdp.sequence._hmm._messages import Batches
+from skdp.sequence._kernels import _evidence as kernels
 
 # Known bits of factors, which users pass.
 #
@@ -157,6 +159,101 @@ def name_paths(bits: Bits, known: Bits) -> Bits:
     return result
 
 
+# Filtering and smoothing of factors over all their joint states: calls of the kernels. Sequence s
+# is steps ptr[s] to ptr[s + 1] - 1; for the other names, see `_kernels/_evidence`.
+
+
+class _Filter:
+    """Inputs of the filter, and buffers for one step."""
+
+    def __init__(
+        self,
+        values: Floats,
+        on_probs: Floats,
+        centers: Floats,
+        precisions: Floats,
+        probit: NDArray[np.bool_],
+    ):
+        self.n_states = centers.shape[1]
+        log_probs = np.empty((2, *centers.shape))
+        write_log_probs(centers, probit, log_probs)
+        self._known = as_readonly(values), on_probs, centers, precisions, probit, log_probs
+        self._log_obs = np.empty(self.n_states)
+        self.current = np.empty(self.n_states)
+
+    def run(
+        self, ptr: Places, predicted: Floats, filtered: Floats, steps: Floats, *, goes_on: bool
+    ) -> int:
+        """Filter; return the first impossible sequence, or -1."""
+        return kernels.filter_sequences(
+            as_readonly(ptr), goes_on, *self._known, self._log_obs, self.current, predicted,
+            filtered, steps,
+        )  # fmt: skip
+
+
+def log_predictives(
+    ptr: Places,
+    values: Floats,
+    on_probs: Floats,
+    centers: Floats,
+    precisions: Floats,
+    probit: NDArray[np.bool_],
+    out: Floats,
+) -> None:
+    """Write log p(y_t given y_<t) of all steps, (N,); after an impossible step, all are -inf."""
+    out.fill(-np.inf)
+    known = _Filter(values, on_probs, centers, precisions, probit)
+    ring = np.empty((2, 1, known.n_states))
+    known.run(ptr, ring[0], ring[1], out, goes_on=False)
+
+
+def activities(
+    ptr: Places,
+    values: Floats,
+    on_probs: Floats,
+    centers: Floats,
+    precisions: Floats,
+    probit: NDArray[np.bool_],
+    most_kept: int,
+    out: Floats,
+) -> int:
+    """Write p(b_tf = 1 given y), (N, F); return the first impossible sequence, or -1."""
+    known, n = _Filter(values, on_probs, centers, precisions, probit), len(centers[0])
+    steps, following = np.empty(len(values)), np.empty(n)
+    message, folded = np.empty((2, n))
+    # The filtered probabilities of a whole sequence may not fit into memory. Then only those before
+    # each block of steps are kept, and those within a block are recomputed when it is smoothed.
+    for first, last in Batches(ptr, n):
+        begin, end = int(ptr[first]), int(ptr[last])
+        # Only a sequence in a separate batch may be long enough to be cut.
+        length = max(most_kept // n, int(np.sqrt(end - begin)) + 1)
+        cuts = [begin] if last - first > 1 else list(range(begin, end, length)) or [begin]
+        before = np.zeros((len(cuts), n))  # filtered, at the step before a block
+        ring = np.empty((2, 1, n))
+        for block in range(len(cuts) - 1):
+            part = np.array(cuts[block : block + 2])
+            if known.run(part, ring[0], ring[1], steps, goes_on=block > 0) >= 0:
+                return first
+            before[block + 1] = known.current
+        for block in range(len(cuts) - 1, -1, -1):
+            known.current[:] = before[block]
+            is_last = block == len(cuts) - 1
+            if len(cuts) > 1:
+                part = np.array([cuts[block], end if is_last else cuts[block + 1]])
+            else:
+                part = ptr[first : last + 1]
+            predicted, filtered = np.empty((2, int(part[-1] - part[0]), n))
+            impossible = known.run(part, predicted, filtered, steps, goes_on=block > 0)
+            if impossible >= 0:
+                return first + impossible
+            kernels.smooth_sequences(
+                as_readonly(part), not is_last, on_probs, filtered, predicted, following, message,
+                folded, out,
+            )  # fmt: skip
+            following[:] = predicted[0]  # the step after the previous block
+    return -1
+
+
 # Models with known parameters: likelihoods, posteriors and draws.
 
 
@@ -206,13 +303,13 @@ class FactorialModel:
     ) -> NDArray[np.float64]:
         """Return log p(x) of every sequence, (n,)."""
         steps = np.empty(len(values))
-        joint.log_predictives(ptr, *self._joint(values), steps)
+        log_predictives(ptr, *self._joint(values), steps)
         return np.add.reduceat(steps, ptr[:-1])
 
     def log_predictives(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
         steps = np.empty(len(values))
-        joint.log_predictives(np.array([0, len(values)]), *self._joint(values), steps)
+        log_predictives(np.array([0, len(values)]), *self._joint(values), steps)
         return steps
 
     def posteriors(
@@ -228,7 +325,7 @@ class FactorialModel:
         """
         out = np.empty((len(values), len(self.shares)))
         parts = self._joint(values, pad_known(known, out.shape[1]))
-        impossible = joint.activities(ptr, *parts, MOST_KEPT, out)
+        impossible = activities(ptr, *parts, MOST_KEPT, out)
         if impossible >= 0:
             raise ValueError(
                 f"Sequence {impossible} has probability 0 under a stored sample: its factors have "

@@ -26,8 +26,7 @@ from skdp.sequence._factorial._model import (
 )
 from skdp.sequence._hmm._messages import LabeledPanel, find_longest, observed_steps
 from skdp.sequence._kernels import _evidence as kernels
-from skdp.sequence._kernels._evidence import FactorPaths, fill_board
-from skdp.sequence._kernels._joint import AFTER_OFF, AFTER_ON, FIRST
+from skdp.sequence._kernels._evidence import AFTER_OFF, AFTER_ON, FIRST, FactorPaths, fill_board
 from skdp.sequence._kernels._moves import make_exchanges, make_moves
 
 

@@ -18,7 +18,7 @@ from skdp._numeric._random import draw_slice, next_double
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._common._protocol import ComparableEmission, EmissionModel
-from skdp.sequence._kernels import _distances as kernels
+from skdp.sequence._kernels import _locations as kernels
 from skdp.sequence._similarities._protocol import TimedTransitions
 
 _LOWEST_DECAY, _HIGHEST_DECAY = 1e-12, 1e6
@@ -244,7 +244,7 @@ class EmissionSimilaritySampler(ChainComponent):
 
     @staticmethod
     def _weigh(distances: Floats, decay: float, transitions: TimedTransitions) -> float:
-        return float(kernels.log_likelihood(distances, decay, *transitions))
+        return float(kernels.log_likelihood_of_distances(distances, decay, *transitions))
 
     def write(self, out: NDArray[np.float64], emission: Any) -> None:
         """Write log phi, (J, J)."""

@@ -16,7 +16,7 @@ from skdp._part import ChainComponent
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._common._protocol import Coupling
 from skdp.emissions._kernels._links import write_distances
-from skdp.sequence._kernels import _distances as kernels
+from skdp.sequence._kernels import _locations as kernels
 
 
 class TimedTransitions(NamedTuple):

@@ -17,7 +17,7 @@ from scipy import stats
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, hmm_posterior
-from skdp.sequence._factorial import _joint as joint
+from skdp.sequence._factorial import _model as joint
 from skdp.sequence._factorial._model import FactorialModel
 from skdp.sequence._factorial._sampler import FactorialSampler, StepFactors
 from skdp.sequence._factorial_hmm import FactorialHMM

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.sequence import GaussianSimilarity
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
-from skdp.sequence._kernels._distances import log_likelihood
+from skdp.sequence._kernels._locations import log_likelihood_of_distances
 
 PTR, STATES = np.array([0, 4, 6]), np.array([0, 1, 0, 2, 1, 0])
 
@@ -72,7 +72,7 @@ def test_similarities_do_not_depend_on_impossible_transitions():
     near = np.array([[0.0, 1.0, 0.5], [1.0, 0.0, 1.0], [0.5, 1.0, 0.0]])
     far = near.copy()
     far[0, 2] = far[2, 0] = 3.0
-    values = [log_likelihood(each, 0.7, *transitions.timed()) for each in (near, far)]
+    values = [log_likelihood_of_distances(each, 0.7, *transitions.timed()) for each in (near, far)]
     assert values[0] == values[1]
     _, log_rates = transitions.counts_and_rates()
     assert_array_equal(np.isneginf(log_rates), ~allowed)

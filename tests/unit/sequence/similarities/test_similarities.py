@@ -11,7 +11,7 @@ from skdp.datasets import make_lt_panel
 from skdp.emissions import CategoricalEmission, GaussianEmission, IndependentEmissions
 from skdp.sequence import HDPHMMLT, EmissionSimilarity, GaussianSimilarity
 from skdp.sequence._hmm._transitions import Transitions
-from skdp.sequence._kernels import _distances as kernels
+from skdp.sequence._kernels import _locations as kernels
 from skdp.sequence._similarities import _gaussian as latent_space
 from skdp.sequence._similarities._emission import check_distances
 from skdp.sequence._similarities._protocol import TimedTransitions
@@ -152,8 +152,8 @@ def test_acceptance_of_all_proposals_is_the_product():
     for j in range(n):
         total += kernels.gain_of_proposal(j, distances, *known, taken)
         taken[j] = 1
-    before = kernels.log_likelihood(distances[:n, :n].copy(), *known)
-    after = kernels.log_likelihood(distances[n:, n:].copy(), *known)
+    before = kernels.log_likelihood_of_distances(distances[:n, :n].copy(), *known)
+    after = kernels.log_likelihood_of_distances(distances[n:, n:].copy(), *known)
     assert_allclose(total, after - before, rtol=1e-10)
 
 

@@ -1,0 +1,825 @@
+"""When a series changes: the exact posterior of its divisions into parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv, expit, log_expit, logit, logsumexp
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from skdp._checks import check_beta_prior, check_entries, check_how_many, check_scale
+from skdp._fit._estimator import warn_of_counter, warn_of_times
+from skdp._numeric import Floats, Places
+from skdp._numeric._random import make_seed_sequence
+from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp.data import SequencePanel, check_panel
+from skdp.data._sequence_panel import check_no_lengths, split
+from skdp.emissions._table import code_categories
+from skdp.preprocessing._panel_transformer import SequenceTransformer, dress
+from skdp.sequence._base import check_columns_observed
+from skdp.sequence._divisions import (
+    CellModel,
+    Division,
+    GaussianModel,
+    Part,
+    PoissonModel,
+    Rule,
+    Spans,
+    smooth,
+)
+
+_CLIP = 4.0
+"""With "auto", values count as at most this far from the median of five around them, in standard
+deviations of these distances, so that one or two outliers are no part of their own."""
+
+_POWER = 0.3
+"""With "auto", share of the evidence of an observation: noise that is not independent and normal
+would otherwise be explained by many parts."""
+
+_NOISE = 0.5
+"""Scale b0 of the prior of the variance of noise, in units of that of all values."""
+
+_SLOPE = 0.01
+"""Prior variance of a slope per step, in units of that of the level."""
+
+_NOISES = (0.5, 0.05, 0.005)
+_AUTOCORRELATIONS = (0.0, 0.3, 0.6, 0.9)
+_PRIORS = (0.1, 0.3, 1.0)
+"""Values that are averaged: of b0 with "gaussian", of an autocorrelation "auto", and of the
+Dirichlet priors of symbols."""
+
+_TAIL = 0.05
+"""Share of the values at each end that do not bend the scale of a column."""
+
+_FEWEST_CHANGES, _LARGEST_RATE, _N_RATES = 0.3, 0.1, 8
+"""The probabilities of a change with "auto": from that of `_FEWEST_CHANGES` in a series on."""
+
+_SMALLEST_WEIGHT = 1e-12
+_NO_LIMIT = 2**31
+
+_DISCRETE = ("poisson", "bernoulli", "categorical", "multinomial")
+
+_NORMAL_90 = 1.6448536269514722
+
+# The table of changes.
+
+
+class ChangePoint(NamedTuple):
+    """A change: a row of a `ChangeTable`."""
+
+    position: int  # first step of the new part
+    interval: tuple[int, int]  # first and last step of the 90 % interval of the position
+    probability: float  # that there is a change in the interval
+    size: Floats  # new minus old mean at this step, of each column of `transform`
+    size_interval: Floats  # (2, n), its 90 % interval
+    date: Any = None  # of the position; None without dates
+    date_interval: Any = None
+
+
+class ChangeTable(Sequence[ChangePoint]):
+    """Changes of a series, shown as a table.
+
+    Parameters
+    ----------
+    rows : list of ChangePoint
+    names : list of str
+        The columns in which sizes are given.
+    """
+
+    def __init__(self, rows: list[ChangePoint], names: list[str]):
+        self._rows = rows
+        self._names = names
+
+    @overload
+    def __getitem__(self, place: int) -> ChangePoint: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> ChangeTable: ...
+
+    def __getitem__(self, place: int | slice) -> ChangePoint | ChangeTable:
+        """Return a row, or a table of some of them."""
+        rows = self._rows[place]
+        return ChangeTable(rows, self._names) if isinstance(rows, list) else rows
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    @property
+    def positions(self) -> Places:
+        """The first steps of the new parts, (n,)."""
+        return np.array([row.position for row in self], dtype=np.int64)
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each change.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns position, first, last, probability, and for each column of the series its size,
+            lower and upper; dates are the index.
+        """
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "position": self.positions,
+            "first": [row.interval[0] for row in self],
+            "last": [row.interval[1] for row in self],
+            "probability": [row.probability for row in self],
+        }
+        for c, name in enumerate(self._names):
+            columns[f"size {name}"] = [row.size[c] for row in self]
+            columns[f"lower {name}"] = [row.size_interval[0, c] for row in self]
+            columns[f"upper {name}"] = [row.size_interval[1, c] for row in self]
+        dates = [row.date for row in self]
+        has_dates = len(dates) > 0 and dates[0] is not None
+        return pd.DataFrame(columns, index=pd.Index(dates, name="date") if has_dates else None)
+
+    def __repr__(self) -> str:
+        cells = [
+            ["change", "90 % interval", "probability", *(f"size {n}" for n in self._names[:3])]
+        ]
+        for row in self:
+            place, ends = (
+                (row.position, row.interval) if row.date is None else (row.date, row.date_interval)
+            )
+            sizes = [f"{size:+.4g}" for size in row.size[:3]]
+            cells.append(
+                [
+                    _show(place),
+                    f"{_show(ends[0])} to {_show(ends[1])}",
+                    f"{row.probability:.2f}",
+                    *sizes,
+                ]
+            )
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join(
+            "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in cells
+        )
+
+
+def _show(place: Any) -> str:
+    """Return a position or a date as text."""
+    return str(place).removesuffix(" 00:00:00")
+
+
+def _find_dates(X: Any, panel: SequencePanel, is_single: bool) -> list[Any]:
+    """Return the index of each sequence that is a data frame with dates, or None."""
+    frames = [X] if is_single else X
+    if isinstance(frames, SequencePanel):
+        return [None] * len(panel)
+    indexes = [getattr(frame, "index", None) for frame in frames]
+    kinds = ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
+    return [index if type(index).__name__ in kinds else None for index in indexes]
+
+
+# The estimator.
+
+
+class _Posterior:
+    """The divisions of one series under all models, averaged with the weights of the fit."""
+
+    def __init__(self, detector: ChangePointDetector, divisions: list[Division]):
+        self.divisions = divisions
+        self._weights = detector._weights
+        self._after = {m: divisions[m].sum_after() for m in self.used()}
+        self.change_probabilities = sum(
+            divisions[m].change_probabilities(after, self._weights[m])
+            for m, after in self._after.items()
+        )
+
+    def used(self) -> list[int]:
+        """Return the models that are not negligible."""
+        return np.flatnonzero(self._weights.sum(axis=1) > _SMALLEST_WEIGHT).tolist()
+
+    def change_in(self, ranges: Places) -> Floats:
+        """Return P(a part starts at first to last) of each range."""
+        if len(ranges) == 0:
+            return np.zeros(0)
+        quiet = sum(
+            self.divisions[m].quiet_probabilities(
+                after, self._weights[m], ranges, np.asarray(self.change_probabilities)
+            )
+            for m, after in self._after.items()
+        )
+        return np.clip(1.0 - quiet, 0.0, 1.0)
+
+    def count_changes(self) -> Floats:
+        """Return the distribution of the number of changes."""
+        found = [
+            (self._weights[m], self.divisions[m].count_changes(self._weights[m]))
+            for m in self.used()
+        ]
+        out = np.zeros(max(len(numbers) for _, numbers in found))
+        for weights, numbers in found:
+            out[: len(numbers)] += weights.sum() * numbers
+        return out[: np.flatnonzero(out > _SMALLEST_WEIGHT)[-1] + 1]
+
+    def intervals(self, changes: Places) -> Places:
+        """Return the shortest range about each change with 90 % of the expected changes near it."""
+        p = np.asarray(self.change_probabilities)
+        sums = np.append(0.0, np.cumsum(p))
+        borders = np.append(1, np.append((changes[:-1] + changes[1:] + 1) // 2, len(p)))
+        out = np.empty((len(changes), 2), dtype=np.int64)
+        for k, change in enumerate(changes):
+            begin, end = borders[k], borders[k + 1]
+            wanted = 0.9 * min(sums[end] - sums[begin], 1.0)
+            firsts = np.arange(begin, change + 1)
+            # The first range that holds enough, for each first step.
+            lasts = np.searchsorted(sums, sums[firsts] + wanted * (1.0 - 1e-12), "left") - 1
+            lasts = np.maximum(lasts, change)
+            lasts[lasts >= end] = len(p) + end
+            best = int(np.argmin(lasts - firsts))
+            out[k] = (firsts[best], lasts[best]) if lasts[best] < end else (begin, end - 1)
+        return out
+
+
+class ChangePointDetector(SequenceTransformer):
+    """Find when a series changes, and how sure that is.
+
+    A series is divided into parts, and each part has its own level or line, rate, or shares of
+    symbols, which do not come back. All divisions are compared, not only the best one: the results
+    are exact posterior probabilities, with no Markov chain.
+
+    Parameters
+    ----------
+    emission : {"auto", "gaussian", "poisson", "bernoulli", "categorical", "multinomial"}, \
+            default="auto"
+        What a part has of its own. "gaussian": a level or a line, and the variance of its noise, in
+        each column. "poisson": the rate of counts in each column. "bernoulli": the probability of 1
+        in each column of 0 and 1. "categorical": the shares of the symbols 0, 1, 2, ... or of texts
+        in each column. "multinomial": the shares of the columns, which hold counts such as those
+        of words. "auto": as "gaussian", but it resists noise that is neither independent nor
+        normal, and outliers; see Notes.
+    trend : {"auto", "level", "linear"}, default="auto"
+        Whether parts of numbers are level, or lines with a slope. "auto": both, with the weights
+        that the data give them.
+    autocorrelation : float or "auto", default=0.0
+        Correlation of the noise of successive steps, from 0 to below 1, the same in all parts of
+        numbers; at the start of a part, and after a missing value, it starts anew. "auto": 0, .3,
+        .6 and .9, with the weights that the data give them.
+    change_probability : float, (p, q) or "auto", default="auto"
+        Probability of a change at each step, above 0 and below 1, or the parameters of a Beta(p, q)
+        prior of it. "auto": eight values in equal ratios from .3 changes in a series to one in ten
+        steps, with the weights that the data give them.
+    min_length : int, default=1
+        Fewest steps of a part.
+    max_length : int or None, default=None
+        Most steps of a part. None: no limit.
+    power : float or "auto", default="auto"
+        Share of the evidence of each observation that decides about changes, above 0 and up to 1.
+        "auto": .3 if `emission` is "auto", otherwise 1.
+
+    Attributes
+    ----------
+    change_points_ : ChangeTable, or list of them
+        The changes of the most probable division of each sequence; for a single array, its changes.
+        A row has the `position`, the first step of a new part; its 90 % `interval`, and the
+        `probability` that there is a change in it; the `size` of the change, with its interval;
+        and `date` if X was a data frame with dates. `to_frame()` makes a data frame of it.
+    n_changes_distribution_ : (n,) array, or list of them
+        The probabilities of 0, 1, 2, ... changes in each sequence.
+    n_changes_ : float or list of them
+        Expected number of changes in each sequence.
+    change_probability_ : float
+        Posterior mean of the probability of a change.
+    n_features_in_ : int
+        Number D of columns of an observation.
+    feature_names_in_ : (D,) array
+        Only if X was a data frame, or a list of them, with string column names.
+    categories_ : list of D arrays
+        Only if X held texts: the symbols of each column.
+
+    See Also
+    --------
+    StateDetector : For states that come back.
+    skdp.topics.TopicSegmenter : For texts.
+
+    Notes
+    -----
+    A product partition model [1]_ with conjugate priors. With normal noise, the variance has an
+    inverse gamma prior, s2 ~ IG(1, b0), the level is N(0, .5 s2 / b0) around the median of a
+    column, and the slope per step has a hundredth of this variance, in units of the standard
+    deviation of the column without the 5 % at both ends. b0 is 0.5 with "auto"; with "gaussian"
+    0.5, 0.05 and 0.005 are averaged. Rates are Gamma(1, 1 / mean of the column), and shares are
+    Dirichlet, with 0.1, 0.3 and 1 per symbol averaged. Averages are weighted by exact evidence.
+
+    Sums over divisions are made forwards and backwards [2]_. The start of a part is dropped at the
+    step at which its posterior weight falls below 1e-12, so that long series with changes take less
+    than the square of their length; memory is proportional to it.
+
+    Real noise is seldom independent. As its evidence adds up, a model that takes it for independent
+    explains it by changes. So "auto" raises the evidence to the power .3 [3]_. Also, a value far
+    from the median of the five around it counts as four standard deviations from it, those of all
+    such distances, in `score`, too.
+
+    References
+    ----------
+    .. [1] D. Barry and J. A. Hartigan, "A Bayesian analysis for change point problems," *Journal of
+       the American Statistical Association* 88 (1993).
+    .. [2] P. Fearnhead, "Exact and efficient Bayesian inference for multiple changepoint problems,"
+       *Statistics and Computing* 16 (2006).
+    .. [3] J. W. Miller and D. B. Dunson, "Robust Bayesian inference via coarsening," *Journal of
+       the American Statistical Association* 114 (2019).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.sequence import ChangePointDetector
+    >>> level = np.repeat([0.0, 6.0, 1.0], [40, 30, 50])
+    >>> x = level + np.random.default_rng(0).standard_normal(120)
+    >>> detector = ChangePointDetector("gaussian", trend="level").fit(x.reshape(-1, 1))
+    >>> detector.change_points_.positions
+    array([40, 70])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "emission": [StrOptions({"auto", "gaussian", *_DISCRETE})],
+        "trend": [StrOptions({"auto", "level", "linear"})],
+        "autocorrelation": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+        "change_probability": [
+            Interval(Real, 0, 1, closed="neither"),
+            tuple,
+            list,
+            StrOptions({"auto"}),
+        ],
+        "min_length": [Interval(Integral, 1, None, closed="left")],
+        "max_length": [Interval(Integral, 1, None, closed="left"), None],
+        "power": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        emission: str = "auto",
+        *,
+        trend: str = "auto",
+        autocorrelation: float | str = 0.0,
+        change_probability: Any = "auto",
+        min_length: int = 1,
+        max_length: int | None = None,
+        power: float | str = "auto",
+    ):
+        self.emission = emission
+        self.trend = trend
+        self.autocorrelation = autocorrelation
+        self.change_probability = change_probability
+        self.min_length = min_length
+        self.max_length = max_length
+        self.power = power
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the changes of sequences.
+
+        Parameters
+        ----------
+        X : SequencePanel, list of sequences, or (T, n_features) array
+            Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
+            array or data frame is one sequence. NaN is a missing value.
+        y : ignored
+            Lengths of the parts of a single array are refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X or a parameter is invalid, a column of X holds nothing but missing values, or a
+            sequence cannot have parts of the lengths that are allowed. The estimator is left
+            unchanged.
+        """
+        validate_parameters(self)
+        check_entries(y)
+        reader = clone(self)
+        reader._check_parameters()
+        panel, is_single = reader._check_panel(X, reset=True)
+        check_no_lengths(y, panel, is_single)
+        empty = np.asarray(np.isnan(panel.values).all(axis=0))
+        check_columns_observed(empty, vars(reader).get("feature_names_in_"))
+        warn_of_counter(reader, panel.values, panel.ptr)
+        reader._models = reader._list_models(panel)
+        reader._rates = reader._list_rates(np.diff(panel.ptr))
+        divisions = [reader._divide(part) for part in panel]
+        log_weights = sum(reader._log_evidence(each) for each in divisions)
+        log_weights = log_weights + np.log(reader._rates.prior)
+        reader._weights = np.exp(log_weights - logsumexp(log_weights))
+        reader.change_probability_ = float(reader._weights.sum(axis=0) @ reader._rates.rates)
+        tables, numbers = [], []
+        for each, dates in zip(divisions, _find_dates(X, panel, is_single), strict=True):
+            posterior = _Posterior(reader, each)
+            tables.append(reader._tabulate(posterior, dates))
+            numbers.append(posterior.count_changes())
+        expected = [float(p @ np.arange(len(p))) for p in numbers]
+        reader.change_points_ = tables[0] if is_single else tables
+        reader.n_changes_distribution_ = numbers[0] if is_single else numbers
+        reader.n_changes_ = expected[0] if is_single else expected
+        for name in ("feature_names_in_", "categories_"):
+            self.__dict__.pop(name, None)
+        fitted = vars(reader).keys() - self.get_params(deep=False).keys()
+        self.__dict__.update({name: vars(reader)[name] for name in fitted})
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, *, n_parts: int | None = None) -> Any:
+        """Find the changes of sequences, and return the most probable ones.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+        n_parts : as in `predict`
+
+        Returns
+        -------
+        As `predict`.
+        """
+        return self.fit(X, y).predict(X, n_parts=n_parts)
+
+    def predict(self, X: Any, *, n_parts: int | None = None) -> Any:
+        """Return the changes of the most probable division: the first steps of new parts.
+
+        It is the most probable division under the model and the probability of a change that
+        explain the data of the fit best.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        n_parts : int or None, default=None
+            Number of parts, one more than changes. None: any number.
+
+        Returns
+        -------
+        list of (n_changes,) arrays of int, or for a single array one of them
+        """
+        divisions, _, is_single = self._divide_all(X)
+        m, g = self._best_model
+        if n_parts is None:
+            found = [each[m].best(g) for each in divisions]
+        else:
+            n = check_how_many(n_parts, "n_parts", 1, 2**31 - 1, "parts")
+            found = [each[m].best_of(n) for each in divisions]
+        return found[0] if is_single else found
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability that a new part starts at each step, given the whole sequence.
+
+        The first step of a sequence has 0. The sum over a sequence is the expected number of
+        changes.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (T_i,) arrays, or for a single array (T,)
+        """
+        divisions, panel, is_single = self._divide_all(X)
+        found = [np.asarray(_Posterior(self, each).change_probabilities) for each in divisions]
+        return split(np.concatenate(found), panel.ptr, is_single)
+
+    def transform(self, X: Any) -> Any:
+        """Return the mean at each step, that of its part in the most probable division.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of (T_i, n) arrays, or for a single array (T, n)
+            Levels, lines, rates, or shares of symbols. Data frames become data frames with the same
+            index.
+        """
+        divisions, _, is_single = self._divide_all(X)
+        m, g = self._best_model
+        found = [
+            np.concatenate([part.means for part in _learn(each[m], each[m].best(g))])
+            for each in divisions
+        ]
+        frames = [X] if is_single else X
+        found = [
+            dress(means, frame, self.get_feature_names_out)
+            for means, frame in zip(found, frames, strict=True)
+        ]
+        return found[0] if is_single else found
+
+    def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> Any:
+        """Draw divisions from their posterior distribution, independently and exactly.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        n_samples : int, default=1
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        list of `n_samples` arrays of changes, or for several sequences a list of such lists
+        """
+        n = check_how_many(n_samples, "n_samples", 1, 2**31 - 1, "samples")
+        divisions, _, is_single = self._divide_all(X)
+        rng = np.random.default_rng(make_seed_sequence(random_state))
+        found = []
+        for each in divisions:
+            cells = rng.choice(self._weights.size, size=n, p=self._weights.ravel())
+            drawn: list[Any] = [None] * n
+            for cell in np.unique(cells):
+                m, g = np.unravel_index(cell, self._weights.shape)
+                places = np.flatnonzero(cells == cell)
+                draws = each[m].sample(int(g), len(places), rng)
+                for place, changes in zip(places, draws, strict=True):
+                    drawn[place] = changes
+            found.append(drawn)
+        return found[0] if is_single else found
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the exact log evidence per step; higher is better.
+
+        It is the logarithm of the probability (or density) of X, summed over all divisions and
+        averaged over models as in the fit. Emissions of the same data can be compared by it.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : ignored
+            Lengths of the parts of a single array are refused, as in `fit`.
+
+        Returns
+        -------
+        float
+            In nats, divided by the number of steps at which anything was observed. The evidence has
+            power 1 here, whatever `power` is.
+
+        Raises
+        ------
+        ValueError
+            If nothing was observed at any step, or X is invalid.
+        """
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X, reset=False)
+        check_no_lengths(y, panel, is_single)
+        n_steps = np.count_nonzero(~np.isnan(panel.values).all(axis=1))
+        if n_steps == 0:
+            raise ValueError(
+                "X holds nothing but missing values (NaN): its log evidence per observed step is "
+                "not defined."
+            )
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self._weights)
+        total = 0.0
+        for part in panel:
+            divisions = self._divide(part, power=1.0)
+            constants = np.array([each.spans.constant for each in divisions])[:, np.newaxis]
+            total += logsumexp(self._log_evidence(divisions) + constants + log_weights)
+        return float(total / n_steps)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns of X. None: `feature_names_in_`, or x0, x1, ...
+
+        Returns
+        -------
+        (n,) array of str objects
+        """
+        check_is_fitted(self)
+        default = [f"x{d}" for d in range(self.n_features_in_)]
+        names = vars(self).get("feature_names_in_", default)
+        if input_features is not None:
+            names = input_features
+        if self.emission in ("categorical", "bernoulli"):
+            known = vars(self).get("categories_")
+            sizes = self._models[0].sizes
+            symbols = [range(n) if known is None else known[d] for d, n in enumerate(sizes)]
+            names = [
+                f"{name}={s}" for name, column in zip(names, symbols, strict=True) for s in column
+            ]
+        return np.array([str(name) for name in names], dtype=object)
+
+    # Parameters and data
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for parameters that do not fit together."""
+        if self.emission in _DISCRETE:
+            for name, default in (("trend", "auto"), ("autocorrelation", 0.0)):
+                if getattr(self, name) != default:
+                    raise ValueError(
+                        f"{name}={getattr(self, name)!r} is for numbers, emission='gaussian' or "
+                        f"'auto', not for emission={self.emission!r}."
+                    )
+        if self.max_length is not None and self.max_length < self.min_length:
+            raise ValueError(
+                f"max_length={self.max_length} must be at least min_length={self.min_length}."
+            )
+        if not isinstance(self.change_probability, str | Real):
+            check_beta_prior(self.change_probability, "change_probability")
+
+    def _check_panel(self, X: Any, *, reset: bool) -> tuple[SequencePanel, bool]:
+        """Return X as a panel of values that the emission takes."""
+        X = code_categories(self, self.emission, X, reset=reset, allow_missing=True)
+        panel, is_single = check_panel(
+            self, X, reset=reset, ensure_all_finite="allow-nan",
+            accept_tokens=self.emission == "categorical",
+        )  # fmt: skip
+        warn_of_times(self, X)
+        check_scale(panel.values)
+        if self.emission in _DISCRETE:
+            self._check_discrete(panel.values, reset)
+        return panel, is_single
+
+    def _check_discrete(self, values: Floats, reset: bool) -> None:
+        """Raise ValueError for values that a discrete emission cannot have."""
+        seen = values[~np.isnan(values)]
+        what, largest = "integers from 0", 2.0**31
+        if self.emission == "bernoulli":
+            what, largest = "0 and 1", 1.0
+        wrong = (seen < 0.0) | (seen > largest) | (seen != np.floor(seen))
+        if wrong.any():
+            raise ValueError(
+                f"emission={self.emission!r}: X must hold {what}, got {seen[np.argmax(wrong)]:g}."
+            )
+        if self.emission == "categorical" and not reset:
+            known = np.asarray(self._models[0].sizes)
+            with np.errstate(invalid="ignore"):
+                new = (values >= known).any(axis=0)
+            if new.any():
+                d = int(np.argmax(new))
+                raise ValueError(
+                    f"X: column {d} has the symbol {np.nanmax(values[:, d]):g}, but only "
+                    f"{known[d]} symbols are known from the fit."
+                )
+        if self.emission == "multinomial":
+            partly = np.isnan(values).any(axis=1) & ~np.isnan(values).all(axis=1)
+            if partly.any():
+                raise ValueError(
+                    f"emission='multinomial': row {int(np.argmax(partly))} of X has missing values "
+                    "and counts; only whole rows may be missing."
+                )
+
+    def _list_models(self, panel: SequencePanel) -> list[Any]:
+        """Return the models that are averaged."""
+        values = panel.values
+        if self.emission == "poisson":
+            means = np.nanmean(values, axis=0)
+            return [PoissonModel(1.0, 1.0 / np.where(means > 0.0, means, 1.0))]
+        if self.emission in _DISCRETE:
+            are_counts = self.emission == "multinomial"
+            if are_counts:
+                sizes = np.array([values.shape[1]])
+            elif self.emission == "bernoulli":
+                sizes = np.full(values.shape[1], 2)
+            else:
+                sizes = np.nanmax(values, axis=0).astype(np.int64) + 1
+                for d, known in enumerate(vars(self).get("categories_", ())):
+                    sizes[d] = max(sizes[d], len(known))
+            return [CellModel(prior, sizes, are_counts) for prior in _PRIORS]
+        is_auto = self.emission == "auto"
+        center = np.nanmedian(values, axis=0)
+        scale = find_scale(values - center)
+        scale = np.where(scale > 0.0, scale, 1.0)
+        clip = np.full(len(center), np.inf)
+        if is_auto:
+            clip = _CLIP * find_scale(np.concatenate([x - smooth(x) for x in panel]))
+        trends = {"auto": (False, True), "level": (False,), "linear": (True,)}[self.trend]
+        phi: Any = self.autocorrelation
+        return [
+            GaussianModel(
+                center,
+                scale,
+                clip,
+                is_linear,
+                correlation,
+                noise,
+                shape=1.0,
+                level=_NOISE / noise,
+                slope=_SLOPE * _NOISE / noise,
+            )
+            for is_linear in trends
+            for correlation in (_AUTOCORRELATIONS if phi == "auto" else (float(phi),))
+            for noise in ((_NOISE,) if is_auto else _NOISES)
+        ]
+
+    def _list_rates(self, lengths: Places) -> Rule:
+        """Return the lengths and the probabilities of a change, with their prior."""
+        chance: Any = self.change_probability
+        if isinstance(chance, str):
+            least = min(_FEWEST_CHANGES / float(np.mean(lengths)), 0.5 * _LARGEST_RATE)
+            rates = np.geomspace(least, _LARGEST_RATE, _N_RATES)
+            prior = np.full(_N_RATES, 1.0 / _N_RATES)
+        elif isinstance(chance, Real):
+            rates, prior = np.array([float(chance)]), np.ones(1)
+        else:
+            p, q = chance
+            rates, prior = spread_beta(p, q, int(np.max(lengths)))
+        limit = _NO_LIMIT if self.max_length is None else int(self.max_length)
+        return Rule(int(self.min_length), limit, rates, prior)
+
+    @property
+    def _power(self) -> float:
+        if self.power == "auto":
+            return _POWER if self.emission == "auto" else 1.0
+        return float(self.power)
+
+    # Divisions
+
+    def _divide(self, values: Floats, power: float | None = None) -> list[Division]:
+        """Return the divisions of a sequence under each model."""
+        power = self._power if power is None else power
+        n = len(values)
+        found = [Division(model.of(values), self._rates, n, power) for model in self._models]
+        if not np.isfinite(found[0].before.bases[-1]):
+            raise ValueError(
+                f"A sequence of {n} steps cannot be divided into parts of at least "
+                f"min_length={self.min_length} and at most max_length={self.max_length} steps."
+            )
+        return found
+
+    def _divide_all(self, X: Any) -> tuple[list[list[Division]], SequencePanel, bool]:
+        """Return the divisions of all sequences of X."""
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X, reset=False)
+        return [self._divide(part) for part in panel], panel, is_single
+
+    def _log_evidence(self, divisions: list[Division]) -> Floats:
+        """Return the log evidence of a sequence given a model and a probability of a change."""
+        rule = divisions[0].rule
+        found = np.array([each.log_evidence for each in divisions]) - np.log(rule.prior)
+        if rule.min_length > 1 or self.max_length is not None:
+            found -= rule.log_allowed(divisions[0].n_steps)
+        return found
+
+    @property
+    def _best_model(self) -> tuple[int, int]:
+        m, g = np.unravel_index(int(np.argmax(self._weights)), self._weights.shape)
+        return int(m), int(g)
+
+    def _tabulate(self, posterior: _Posterior, dates: Any) -> ChangeTable:
+        """Return the table of the changes of a sequence."""
+        m, g = self._best_model
+        division = posterior.divisions[m]
+        changes = division.best(g)
+        parts = _learn(division, changes)
+        intervals = posterior.intervals(changes)
+        rows = []
+        for k, probability in enumerate(posterior.change_in(intervals)):
+            size = parts[k + 1].ends[0] - parts[k].ends[1]
+            width = _NORMAL_90 * np.sqrt(parts[k + 1].variances[0] + parts[k].variances[1])
+            first, last = intervals[k].tolist()
+            row = ChangePoint(
+                int(changes[k]), (first, last), float(probability), size,
+                np.array([size - width, size + width]),
+            )  # fmt: skip
+            if dates is not None:
+                row = row._replace(
+                    date=dates[changes[k]], date_interval=(dates[first], dates[last])
+                )
+            rows.append(row)
+        return ChangeTable(rows, self.get_feature_names_out().tolist())
+
+
+def _learn(division: Division, changes: Places) -> list[Part]:
+    """Return what is known of the mean in each part."""
+    spans: Spans = division.spans
+    bounds = [0, *changes.tolist(), division.n_steps]
+    return [spans.learn(begin, end) for begin, end in pairwise(bounds)]
+
+
+def find_scale(values: Floats) -> Floats:
+    """Return the standard deviation of columns without their tails, or with them if it is 0."""
+    ends = np.nanquantile(values, [_TAIL, 1.0 - _TAIL], axis=0)
+    scale = np.nanstd(np.clip(values, *ends), axis=0)
+    return np.where(scale > 0.0, scale, np.nanstd(values, axis=0))
+
+
+def spread_beta(p: float, q: float, n_steps: int) -> tuple[Floats, Floats]:
+    """Return probabilities with the weights of a Beta(p, q) prior: the trapezoid rule of logits."""
+    ends = np.array([logit(betaincinv(p, q, _TINY)), -logit(betaincinv(q, p, _TINY))])
+    ends = np.clip(ends, -_LARGEST_LOGIT, _LARGEST_LOGIT)
+    # The rule is exact to ten digits if steps are shorter than the posterior is wide.
+    width = 1.6 / np.sqrt(n_steps + p + q)
+    most = _MOST_RATES if n_steps <= _SHORT else _MOST_RATES // 3
+    logits = np.linspace(ends[0], ends[1], min(int(np.ceil((ends[1] - ends[0]) / width)) + 2, most))
+    logs = p * log_expit(logits) + q * log_expit(-logits)
+    return expit(logits), np.exp(logs - logsumexp(logs))
+
+
+_TINY = 1e-13
+_LARGEST_LOGIT = 36.0
+_MOST_RATES, _SHORT = 180, 1000
+"""Most values of a Beta prior, of series of up to so many steps; a third of them in longer ones."""

@@ -1,0 +1,542 @@
+"""Divisions of a series into independent parts, all of them at once.
+
+The evidence of a span has a closed form, and the number of divisions into spans is 2^(T - 1), but
+sums over them factorize at each boundary. A gap at which a change may come has one with probability
+rho, so a part of length n has the weight (1 - rho)^(n - min_length), and each change rho.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from skdp._numeric import Floats, Places
+from skdp.sequence._kernels import _changes as kernels
+
+NEGLIGIBLE = 1e-12
+"""A start of a part is dropped at the step at which its posterior weight falls below this."""
+
+_SMALL, _LEAST, _LARGE = 1e-100, 1e-250, 1e150
+"""Weights of probabilities of a change are rescaled where one falls below the first, and until then
+are at least the second; those of the boundaries before are then at most the third."""
+
+_SHORTEST = 1e-140
+"""Smaller probabilities of a stay, relative to that of the smallest rate, count as 0."""
+
+_LOST = 1e-9
+"""Probability, at most, of numbers of changes that are left out."""
+
+# The evidence of spans, up to a factor that is the same for all divisions.
+
+
+class Part(NamedTuple):
+    """What is known of the mean in a part, (C,) or (n, C)."""
+
+    means: Floats  # (n, C), at its steps
+    ends: Floats  # (2, C), at its first step, and at the step after its last one
+    variances: Floats  # (2, C), of these
+
+
+class Spans(Protocol):
+    """Spans of one series under one model."""
+
+    constant: float  # what the log evidence of each division of the series lacks
+
+    def weigh(self, starts: Places, ends: Places) -> Floats:
+        """Return the log evidence of spans, (n,)."""
+
+    def learn(self, start: int, end: int) -> Part:
+        """Return what is known of the mean in a span."""
+
+
+class GaussianModel(NamedTuple):
+    """A level or a line with normal noise, in each part and column its own."""
+
+    center: Floats  # (D,)
+    scale: Floats  # (D,), of the columns
+    clip: Floats  # (D,), values farther from the median of five around them count as this far
+    is_linear: bool
+    autocorrelation: float
+    noise: float  # b0, in units of the scale
+    shape: float  # a0
+    level: float  # prior variance of the level, in units of that of the noise
+    slope: float  # the same of the slope per step
+
+    def of(self, values: Floats) -> GaussianSpans:
+        """Return the spans of a series."""
+        return GaussianSpans(self, values)
+
+
+def smooth(values: Floats) -> Floats:
+    """Return the median of what is observed of five steps around each step; else NaN."""
+    wide = np.pad(values, ((2, 2), (0, 0)), constant_values=np.nan)
+    windows = np.sort(sliding_window_view(wide, 5, axis=0), axis=-1)  # NaN last
+    n = np.count_nonzero(~np.isnan(windows), axis=-1)
+    ranks = np.stack([np.maximum(n - 1, 0) // 2, n // 2], axis=-1)
+    return np.take_along_axis(windows, ranks, axis=-1).mean(axis=-1)
+
+
+class GaussianSpans:
+    """Spans of a series of numbers, (T, D)."""
+
+    def __init__(self, model: GaussianModel, values: Floats):
+        self._model = model
+        if np.isfinite(model.clip).all():
+            middle = smooth(values)
+            values = np.clip(values, middle - model.clip, middle + model.clip)
+        scaled = (values - model.center) / model.scale
+        self._values = np.ascontiguousarray(scaled.T)
+        seen = ~np.isnan(self._values)
+        self.constant = -float(np.log(model.scale) @ seen.sum(axis=1))
+        self._sums = np.stack(
+            [self._add_up(*column) for column in zip(scaled.T, seen, strict=True)]
+        )
+        n = np.arange(len(values) + 1)
+        a0, b0 = model.shape, model.noise
+        table = gammaln(a0 + n / 2) - gammaln(a0) + a0 * np.log(b0) - n / 2 * np.log(2 * np.pi)
+        self._rest = (
+            model.autocorrelation, model.is_linear, model.level, model.slope, b0, a0, table,
+        )  # fmt: skip
+        self._by_length = self._tabulate(table) if seen.all() else None
+
+    def _tabulate(self, table: Floats) -> Floats:
+        """Return what depends on the length of a span without missing values, (T + 1, 5)."""
+        model, t = self._model, np.arange(len(table) - 1, dtype=float)
+        phi = model.autocorrelation
+        free = 1.0 - phi * phi
+        f0 = np.append(np.sqrt(free), np.full(len(t) - 1, 1.0 - phi))
+        f1 = np.append(0.0, t[1:] - phi * t[:-1])
+        g00, g01, g11 = (np.append(0.0, np.cumsum(f)) for f in (f0 * f0, f0 * f1, f1 * f1))
+        a00, a11 = g00 + 1.0 / model.level, g11 + 1.0 / model.slope
+        if not model.is_linear:
+            g01, a11 = np.zeros_like(g01), np.full_like(a11, 1.0 / model.slope)
+        determinant = a00 * a11 - g01 * g01
+        rest = table + 0.5 * np.log(free) - 0.5 * np.log(determinant * model.level * model.slope)
+        shapes = model.shape + 0.5 * np.arange(len(table))
+        inverse = np.array([a11, -g01, a00]) / determinant
+        return np.ascontiguousarray(np.array([*inverse, rest, shapes]).T)
+
+    def _add_up(self, y: Floats, seen: NDArray[np.bool_]) -> Floats:
+        """Return the running sums of the statistics of a column, and their errors."""
+        phi, t = self._model.autocorrelation, np.arange(len(y), dtype=float)
+        y = np.where(seen, y, 0.0)
+        goes_on = seen & np.append(False, seen[:-1])
+        before, step = np.append(0.0, y[:-1]), np.append(0.0, t[:-1])
+        free = np.sqrt(1.0 - phi * phi) * seen
+        f0 = np.where(goes_on, 1.0 - phi, free)
+        f1 = np.where(goes_on, t - phi * step, free * t)
+        y = np.where(goes_on, y - phi * before, free * y)
+        terms = [seen, seen & ~goes_on, f0 * f0, f0 * y, y * y, f0 * f1, f1 * f1, f1 * y]
+        sums = np.empty((2, len(terms), len(t) + 1))
+        kernels.add_up_exactly(np.array(terms, dtype=float), *sums)
+        return sums
+
+    def weigh(self, starts: Places, ends: Places) -> Floats:
+        """Return the log evidence of spans."""
+        logs = np.empty(len(starts))
+        if self._by_length is not None:
+            phi, is_linear, *_ = self._rest
+            kernels.weigh_complete_gaussian(
+                starts, ends, self._sums, self._values, phi, is_linear, self._model.noise,
+                self._by_length, np.empty(len(starts)), logs,
+            )  # fmt: skip
+        else:
+            out = np.empty(kernels.N_RESULTS)
+            kernels.weigh_gaussian(starts, ends, self._sums, self._values, *self._rest, out, logs)
+        return logs
+
+    def learn(self, start: int, end: int) -> Part:
+        """Return what is known of the mean."""
+        found = np.empty((len(self._values), kernels.N_RESULTS))
+        kernels.fit_gaussian(start, end, self._sums, self._values, *self._rest, found)
+        level, slope, b, v00, v01, v11, a = found.T
+        center, scale = self._model.center, self._model.scale
+        steps = np.arange(end - start)[:, np.newaxis]
+        at = np.array([0, end - start])[:, np.newaxis]
+        spread = v00 + 2.0 * at * v01 + at * at * v11
+        return Part(
+            center + scale * (level + slope * steps),
+            center + scale * (level + slope * at),
+            scale**2 * spread * b / np.maximum(a - 1.0, 0.5),
+        )
+
+
+class PoissonModel(NamedTuple):
+    """Counts with a rate for each part and column, Gamma(shape, rates)."""
+
+    shape: float
+    rates: Floats  # (D,)
+
+    def of(self, values: Floats) -> PoissonSpans:
+        """Return the spans of a series."""
+        return PoissonSpans(self, values)
+
+
+class PoissonSpans:
+    """Spans of a series of counts, (T, D)."""
+
+    def __init__(self, model: PoissonModel, values: Floats):
+        self._model = model
+        seen = ~np.isnan(values)
+        counts = np.where(seen, values, 0.0)
+        self._counts, self._seen = _run(counts), _run(seen.astype(float))
+        self.constant = -float(gammaln(counts + 1.0).sum())
+
+    def weigh(self, starts: Places, ends: Places) -> Floats:
+        """Return the log evidence of spans."""
+        logs = np.empty(len(starts))
+        kernels.weigh_poisson(starts, ends, self._counts, self._seen, *self._model, logs)
+        return logs
+
+    def learn(self, start: int, end: int) -> Part:
+        """Return what is known of the rates."""
+        a = self._model.shape + self._counts[end] - self._counts[start]
+        b = self._model.rates + self._seen[end] - self._seen[start]
+        return _constant(a / b, a / b**2, end - start)
+
+
+class CellModel(NamedTuple):
+    """Counts of cells in groups, whose shares are Dirichlet(prior) in each part."""
+
+    prior: float
+    sizes: Places  # (G,), cells of each group
+    are_counts: bool  # whether X has a column for each cell, not for each group
+
+    def of(self, values: Floats) -> CellSpans:
+        """Return the spans of a series."""
+        return CellSpans(self, values)
+
+
+class CellSpans:
+    """Spans of a series of symbols (T, G), or of counts (T, V)."""
+
+    def __init__(self, model: CellModel, values: Floats):
+        n_cells, seen = int(model.sizes.sum()), ~np.isnan(values)
+        self._first = np.cumsum(np.append(0, model.sizes[:-1]))
+        counts = np.where(seen, values, 0.0)
+        self.constant = 0.0
+        if model.are_counts:
+            self.constant += float(gammaln(counts.sum(axis=1) + 1.0).sum())
+            self.constant -= float(gammaln(counts + 1.0).sum())
+        else:
+            t, g = np.nonzero(seen)
+            cells = np.zeros((len(values), n_cells))
+            cells[t, self._first[g] + values[t, g].astype(np.int64)] = 1.0
+            counts = cells
+        self._counts = _run(counts.astype(np.int64))
+        self._totals = np.add.reduceat(self._counts, self._first, axis=1)
+        self._priors = model.prior * model.sizes
+        self._prior = model.prior
+        n = np.arange(min(int(self._totals[-1].max()), _LARGEST_TABLE) + 1)
+        self._tables = [
+            gammaln(prior + n) - gammaln(prior) for prior in (model.prior, self._priors[:, None])
+        ]
+        self._sizes = model.sizes
+
+    def weigh(self, starts: Places, ends: Places) -> Floats:
+        """Return the log evidence of spans."""
+        logs = np.empty(len(starts))
+        kernels.weigh_cells(
+            starts, ends, self._counts, self._totals, self._prior, self._priors, *self._tables, logs
+        )
+        return logs
+
+    def learn(self, start: int, end: int) -> Part:
+        """Return what is known of the shares."""
+        n = np.repeat(self._totals[end] - self._totals[start] + self._priors, self._sizes)
+        p = (self._counts[end] - self._counts[start] + self._prior) / n
+        return _constant(p, p * (1.0 - p) / (n + 1.0), end - start)
+
+
+_LARGEST_TABLE = 100_000
+
+
+def _run(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return running sums that begin with 0."""
+    return np.concatenate([np.zeros((1, rows.shape[1]), rows.dtype), np.cumsum(rows, axis=0)])
+
+
+def _constant(means: Floats, variances: Floats, n: int) -> Part:
+    return Part(np.tile(means, (n, 1)), np.tile(means, (2, 1)), np.tile(variances, (2, 1)))
+
+
+# The prior of divisions.
+
+
+class Rule(NamedTuple):
+    """Lengths of parts, and probabilities of a change with their prior."""
+
+    min_length: int
+    max_length: int  # or a number that no length reaches
+    rates: Floats  # (G,), rho in ascending order
+    prior: Floats  # (G,), sums to 1
+
+    @property
+    def log_starts(self) -> Floats:
+        """The log weight of a change, (G,)."""
+        # Lengths up to a maximum have a geometric distribution that is cut there.
+        n = float(self.max_length - self.min_length) + 1.0
+        return np.log(self.rates) - np.log(-np.expm1(n * np.log1p(-self.rates)))
+
+    def log_allowed(self, n_steps: int) -> Floats:
+        """Return the log prior probability of all divisions that are allowed, (G,)."""
+        stay = 1.0 - self.rates
+        starts = np.zeros((n_steps + 1, len(self.rates)))  # sums of what is before a start
+        starts[0] = 1.0
+        total = np.zeros(len(self.rates))
+        for j in range(self.min_length, n_steps + 1):
+            total = total * stay + starts[j - self.min_length]
+            if j > self.max_length:
+                lost = self.max_length - self.min_length + 1
+                total = total - starts[j - self.max_length - 1] * stay**lost
+            starts[j] = total * np.exp(self.log_starts)
+        return np.log(total)
+
+    def log_parts(self, lengths: Places, g: int) -> Floats:
+        """Return the log weight of lengths for one probability of a change."""
+        return (lengths - self.min_length) * np.log1p(-self.rates[g])
+
+
+class Sums:
+    """Sums over the divisions of what is before, or after, each boundary."""
+
+    def __init__(self, n_steps: int, place: int, rule: Rule, row: Floats):
+        shape = (n_steps + 1, len(rule.rates))
+        self.logs = np.full(shape, -np.inf)  # without the weight of a change at the boundary
+        # For the kernel, the sums are exp(base + offsets) weights, with the weight of a change.
+        self.bases, self.totals = np.full(shape[0], -np.inf), np.zeros(shape[0])
+        self.weights, self._offsets = np.zeros(shape), np.zeros(shape[1])
+        self._starts = np.exp(rule.log_starts)
+        self.logs[place], self.bases[place] = np.log(row), 0.0
+        self.weights[place], self.totals[place] = row, row.sum()
+
+    def write(self, place: int, base: float, row: Floats, others: slice) -> None:
+        """Write the sums of a boundary; `others` are those that later ones will use."""
+        row = np.maximum(row, _LEAST)
+        self.bases[place], self.logs[place] = base, base + self._offsets + np.log(row)
+        if row.min() < _SMALL:  # what is improbable now may become probable
+            self._offsets += np.log(row)
+            self.weights[others] = np.minimum(self.weights[others] / row, _LARGE)
+            self.totals[others] = self.weights[others].sum(axis=1)
+            row = np.ones(len(row))
+        self.weights[place] = row * self._starts
+        self.totals[place] = self.weights[place].sum()
+
+
+class Division:
+    """All divisions of one series under one model."""
+
+    def __init__(self, spans: Spans, rule: Rule, n_steps: int, power: float):
+        self.spans, self.rule, self.n_steps, self.power = spans, rule, n_steps, power
+        self._log_stay = float(np.log1p(-rule.rates[0]))
+        ratios = np.log1p(-rule.rates) - self._log_stay
+        self._stays = np.exp(np.arange(n_steps)[:, np.newaxis] * ratios)
+        self._stays[self._stays < _SHORTEST] = 0.0
+        self.last = np.minimum(np.arange(n_steps) + rule.max_length, n_steps)
+        self.before = self._sum_before()
+
+    def _weigh(self, starts: Any, ends: Any) -> Floats:
+        """Return the evidence of spans; one of the arguments is an array."""
+        if isinstance(ends, int):
+            ends = np.full(len(starts), ends)
+        else:
+            starts = np.full(len(ends), starts)
+        return self.power * self.spans.weigh(starts, ends)
+
+    def _sum(
+        self, logs: Floats, places: Places, lengths: Places, sums: Sums
+    ) -> tuple[float, Floats, Floats]:
+        """Return the base and the row of a boundary, and bounds of the shares of the spans."""
+        shares, row = np.empty(len(logs)), np.empty(len(self.rule.rates))
+        base = kernels.sum_spans(
+            logs, places, lengths - self.rule.min_length, sums.bases, sums.weights,
+            sums.totals, self._log_stay, self._stays, shares, row,
+        )  # fmt: skip
+        return base, row, shares
+
+    def _sum_before(self) -> Sums:
+        """Return the sums of what is before each boundary; shorten `last` by what is dropped."""
+        rule, last = self.rule, self.last
+        sums = Sums(self.n_steps, 0, rule, rule.prior)
+        live = np.zeros(0, dtype=np.int64)
+        for j in range(rule.min_length, self.n_steps + 1):
+            new = j - rule.min_length
+            if np.isfinite(sums.bases[new]):
+                live = np.append(live, new)
+            if len(live) == 0:
+                continue
+            base, row, shares = self._sum(self._weigh(live, j), live, j - live, sums)
+            sums.write(j, base, row, slice(live[0], j))
+            is_dropped = shares < NEGLIGIBLE
+            last[live[is_dropped]] = j
+            live = live[~is_dropped & (last[live] > j)]
+        return sums
+
+    @property
+    def log_evidence(self) -> Floats:
+        """The log evidence, with the prior, of each probability of a change, (G,)."""
+        return self.before.logs[-1]
+
+    def sum_after(self) -> Sums:
+        """Return the sums of what is after each boundary."""
+        n = self.n_steps
+        sums = Sums(n, n, self.rule, np.ones(len(self.rule.rates)))
+        reached = np.flatnonzero(np.isfinite(self.before.bases))
+        for i in reached[reached <= n - self.rule.min_length][::-1]:
+            ends = self._ends(i, reached)
+            ends = ends[np.isfinite(sums.bases[ends])]
+            if len(ends) > 0:
+                base, row, _ = self._sum(self._weigh(i, ends), ends, ends - i, sums)
+                sums.write(i, base, row, slice(i + 1, ends[-1] + 1))
+        return sums
+
+    def _ends(self, i: int, reached: Places) -> Places:
+        """Return the boundaries at which a part that starts at i may end."""
+        first, last = np.searchsorted(reached, [i + self.rule.min_length, self.last[i] + 1])
+        return reached[first:last]
+
+    def change_probabilities(self, after: Sums, weights: Floats) -> Floats:
+        """Return P(a part starts here), (T,), 0 at the first step; `weights` (G,) of the rates."""
+        logs = self.before.logs + after.logs + self.rule.log_starts - self.log_evidence
+        out = np.exp(np.minimum(logs[:-1], 0.0)) @ weights
+        out[0] = 0.0
+        return out
+
+    def quiet_probabilities(
+        self, after: Sums, weights: Floats, ranges: Places, probabilities: Floats
+    ) -> Floats:
+        """Return P(no part starts at first to last) of each range, (n,)."""
+        out, rule = np.zeros(len(ranges)), self.rule
+        reached = np.flatnonzero(np.isfinite(after.bases) & np.isfinite(self.before.bases))
+        for i in reached[:-1]:
+            if i > 0 and probabilities[i] < NEGLIGIBLE:
+                continue
+            ends = self._ends(i, reached)
+            first = np.searchsorted(ranges[:, 0], i, "right")
+            over = slice(first, np.searchsorted(ranges[:, 1], ends[-1]) if len(ends) else 0)
+            if len(ranges[over]) == 0:
+                continue
+            stays = (ends - i - rule.min_length)[:, np.newaxis] * np.log1p(-rule.rates)
+            logs = self._weigh(i, ends)[:, np.newaxis] + after.logs[ends] + stays
+            logs[ends < self.n_steps] += rule.log_starts
+            logs += self.before.logs[i] - self.log_evidence
+            if i > 0:
+                logs += rule.log_starts
+            shares = np.exp(np.minimum(logs, 0.0)) @ weights
+            sums = np.append(np.cumsum(shares[::-1])[::-1], 0.0)
+            out[over] += sums[np.searchsorted(ends, ranges[over, 1], "right")]
+        return np.minimum(out, 1.0)
+
+    def _forward(self) -> Iterator[tuple[int, Places, Floats]]:
+        """Yield each possible boundary with the starts before it and the evidence of the spans."""
+        starts = np.zeros(0, dtype=np.int64)
+        for j in range(self.rule.min_length, self.n_steps + 1):
+            new = j - self.rule.min_length
+            if np.isfinite(self.before.bases[new]):
+                starts = np.append(starts, new)
+            starts = starts[self.last[starts] >= j]
+            if len(starts):
+                yield j, starts, self._weigh(starts, j)
+
+    def best(self, g: int) -> Places:
+        """Return the changes of the most probable division given a probability of a change."""
+        value = np.full(self.n_steps + 1, -np.inf)
+        before = np.zeros(self.n_steps + 1, dtype=np.int64)
+        value[0] = 0.0
+        for j, starts, logs in self._forward():
+            scores = value[starts] + logs + self.rule.log_parts(j - starts, g)
+            scores[starts > 0] += self.rule.log_starts[g]
+            k = int(np.argmax(scores))
+            value[j], before[j] = scores[k], starts[k]
+        return _trace(before, self.n_steps)
+
+    def best_of(self, n_parts: int) -> Places:
+        """Return the changes of the most probable division into so many parts."""
+        n, rule = self.n_steps, self.rule
+        value = np.full((n_parts + 1, n + 1), -np.inf)
+        before = np.zeros((n_parts + 1, n + 1), dtype=np.int64)
+        value[0, 0] = 0.0
+        for j in range(rule.min_length, n + 1):  # what is dropped is improbable with other numbers
+            starts = np.arange(max(0, j - rule.max_length), j - rule.min_length + 1)
+            scores = value[:-1, starts] + self._weigh(starts, j)
+            best = np.argmax(scores, axis=1)
+            value[1:, j] = scores[np.arange(n_parts), best]
+            before[1:, j] = starts[best]
+        if not np.isfinite(value[-1, -1]):
+            raise ValueError(
+                f"n_parts={n_parts} parts of {rule.min_length} or more steps (min_length), and at "
+                f"most max_length, do not make up a series of {n} steps."
+            )
+        changes, j = [], n
+        for k in range(n_parts, 1, -1):
+            j = int(before[k, j])
+            changes.append(j)
+        return np.array(changes[::-1], dtype=np.int64)
+
+    def count_changes(self, weights: Floats) -> Floats:
+        """Return the distribution of the number of changes; `weights` (G,) those of the rates."""
+        g, rule, n = int(np.argmax(weights)), self.rule, self.n_steps
+        # Given the number of changes, a division does not depend on the probability of one.
+        odds = rule.log_starts - rule.min_length * np.log1p(-rule.rates)
+        ratios = self.log_evidence - np.log(rule.prior) - n * np.log1p(-rule.rates)
+        ratios += rule.min_length * np.log1p(-rule.rates)
+        weights = weights / weights.sum()
+        used = weights > NEGLIGIBLE
+        width, lost = 16, 1.0
+        while lost > _LOST and width < 4 * (n + 16):
+            found = self._count_changes(g, width)
+            k = np.arange(len(found))
+            with np.errstate(divide="ignore"):
+                logs = np.log(found)[:, np.newaxis] + k[:, np.newaxis] * (odds - odds[g])
+            logs = np.minimum((logs - ratios + ratios[g])[:, used], 0.0)
+            found = np.exp(logs) @ weights[used]
+            lost, width = 1.0 - found.sum(), 2 * width
+        return found / found.sum()
+
+    def _count_changes(self, g: int, width: int) -> Floats:
+        """Return the distribution given a rate, but for numbers that do not fit in a width."""
+        rule, n = self.rule, self.n_steps
+        numbers, room = np.zeros((n + 1, width)), np.empty(3 * width)
+        bases, means = np.full(n + 1, -np.inf), np.zeros(n + 1)
+        firsts = np.zeros(n + 1, dtype=np.int64)
+        numbers[0, 0], bases[0] = 1.0, 0.0
+        for j, starts, logs in self._forward():
+            logs = logs + rule.log_parts(j - starts, g)
+            logs[starts > 0] += rule.log_starts[g]
+            bases[j], means[j], firsts[j] = kernels.add_numbers(
+                logs, starts, bases, means, firsts, numbers, room, numbers[j]
+            )
+        return np.append(np.zeros(firsts[-1]), numbers[-1])[1 : n + 1]
+
+    def sample(self, g: int, n_samples: int, rng: np.random.Generator) -> list[Places]:
+        """Draw divisions given a probability of a change."""
+        found, known = [], {}
+        reached = np.flatnonzero(np.isfinite(self.before.bases[:-1]))
+        for _ in range(n_samples):
+            changes, j = [], self.n_steps
+            while j > 0:
+                if j not in known:
+                    starts = reached[: np.searchsorted(reached, j - self.rule.min_length, "right")]
+                    starts = starts[self.last[starts] >= j]
+                    logs = self.before.logs[starts, g] + (starts > 0) * self.rule.log_starts[g]
+                    logs += self._weigh(starts, j) + self.rule.log_parts(j - starts, g)
+                    known[j] = starts, np.cumsum(np.exp(logs - logs.max()))
+                starts, sums = known[j]
+                j = int(starts[np.searchsorted(sums, rng.random() * sums[-1], "right")])
+                if j > 0:
+                    changes.append(j)
+            found.append(np.array(changes[::-1], dtype=np.int64))
+        return found
+
+
+def _trace(before: Places, end: int) -> Places:
+    """Return the boundaries inside that lead to the last one."""
+    changes = []
+    while (end := int(before[end])) > 0:
+        changes.append(end)
+    return np.array(changes[::-1], dtype=np.int64)
