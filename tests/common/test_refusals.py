@@ -46,3 +46,10 @@ def test_refusals(room, row):
 )
 def test_parsing(table, expected):
     assert refusals.parse(table) == [expected]
+
+
+def test_parsing_of_several_calls():
+    table = "f($, b=2) for $ in [1] |\n        a\n    KeyError: c"
+    assert refusals.parse(table) == [
+        refusals.Row(f"f({value}, b=2)", "KeyError", "c") for value in ("[1]", "a")
+    ]

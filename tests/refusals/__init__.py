@@ -3,7 +3,8 @@
 Each module has a table of calls, each followed by its error: after an arrow, or in the next line
 after four spaces. Three dots in a message stand for any text; a message after "~" is a regular
 expression. "fine" is for what looks like a mistake and is allowed. A call that is too long for a
-line goes on in lines that begin with eight spaces.
+line goes on in lines that begin with eight spaces. ``f($) for $ in 1 | "a"`` stands for two calls
+with one error. Tables know all public names and those of ``samples``.
 """
 
 import ast
@@ -14,6 +15,31 @@ from typing import NamedTuple
 
 import pytest
 import sklearn.exceptions
+
+from refusals import samples
+from skdp import (
+    callback,
+    context,
+    data,
+    datasets,
+    emissions,
+    feature_extraction,
+    grammar,
+    inspection,
+    language,
+    metrics,
+    mixture,
+    preprocessing,
+    processes,
+    sequence,
+    topics,
+)
+
+PACKAGES = [
+    *(callback, context, data, datasets, emissions, feature_extraction, grammar, inspection),
+    *(language, metrics, mixture, preprocessing, processes, sequence, topics),
+]
+PUBLIC = {name: getattr(package, name) for package in PACKAGES for name in package.__all__}
 
 
 class Row(NamedTuple):
@@ -38,14 +64,16 @@ def parse(table: str) -> list[Row]:
             continue
         name, mark, message = found.groups()
         literal = ".*".join(map(re.escape, (message or "").split("...")))
-        call = line[: found.start()] or call
-        rows.append(Row(call, name, message if mark == " ~" else literal))
+        call, _, values = (line[: found.start()] or call).partition(" for $ in ")
+        for value in values.split(" | "):
+            row = Row(call.replace("$", value), name, message if mark == " ~" else literal)
+            rows.append(row)
     return rows
 
 
 def check(row: Row, module: ModuleType) -> None:
     """Check what comes of a call, and that a fit that is refused leaves its estimator as it was."""
-    names = {**vars(module)}
+    names = {**PUBLIC, **vars(samples), **vars(module)}
     call = ast.parse(row.call, mode="eval").body
     receiver = getattr(getattr(call, "func", None), "value", None)
     is_fit = getattr(getattr(call, "func", None), "attr", "").startswith(("fit", "iter_sweeps"))

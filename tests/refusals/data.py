@@ -7,38 +7,8 @@ import pandas as pd
 import polars as pl
 import scipy.sparse as sp
 
-from refusals.samples import (
-    DAYS,
-    DOCUMENTS,
-    HALF,
-    HIDDEN,
-    SENTENCES,
-    SERIES,
-    TEXTS,
-    TOPICS,
-    inverse_segments,
-    inverse_tokens,
-    segments,
-    tokens,
-)
-from skdp.data import PartitionedCorpus, SegmentedCorpus, SequencePanel, TokenSequences, concatenate
-from skdp.datasets import (
-    make_cocktail_party,
-    make_lt_panel,
-    make_pcfg_corpus,
-    make_segmented_corpus,
-    make_sticky_panel,
-)
-from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
-from skdp.metrics import hellinger_distance, pk, segment_entropy, topic_coherence
-from skdp.processes import (
-    StirlingRatios,
-    expected_table_count,
-    sample_concentration,
-    sample_crp,
-    sample_gem,
-    sample_table_counts,
-)
+from refusals.samples import SERIES
+from skdp.data import SegmentedCorpus, SequencePanel
 
 FRAME = pd.DataFrame(
     {
@@ -76,8 +46,7 @@ inverse_tokens([[0.5]]) -> ValueError: sentence 0...word ids
 inverse_tokens(TokenSequences.from_sequences([[0, 57]]))
     ValueError: X must hold word ids of the vocabulary...57
 tokens(vocabulary=['a', 'a']) -> ValueError: vocabulary...once...'a'
-tokens(vocabulary={'a': 0, 'b': 0}) -> ValueError: vocabulary...ids
-tokens(vocabulary={'a': 0, 'b': 5}) -> ValueError: vocabulary...ids
+tokens(vocabulary={'a': 0, 'b': $}) for $ in 0 | 5 -> ValueError: vocabulary...ids
 tokens(vocabulary='word') -> ValueError: vocabulary must be words
 tokens(vocabulary=[7]) -> ValueError: vocabulary must hold str
 segments(vocabulary={'a': 0, 'b': 0}) -> ValueError: vocabulary...ids
@@ -92,8 +61,7 @@ hellinger_distance(HIDDEN) -> ValueError: p must not be a masked array
 pk(HIDDEN[0] > 1, [1, 0]) -> ValueError: true must not be a masked array
 topic_coherence(HIDDEN, DOCUMENTS, n_words=2) -> ValueError: topics must not be a masked
 expected_table_count(HIDDEN, 0.5, 1.0) -> ValueError: n must not be a masked array
-SegmentedCorpus.from_documents(None) -> TypeError: documents must be
-SegmentedCorpus.from_documents('text') -> TypeError: documents must be
+SegmentedCorpus.from_documents($) for $ in None | 'text' -> TypeError: documents must be
 SegmentedCorpus.from_documents([[[0]], 3]) -> ValueError: document 1: must be a list of segments
 SegmentedCorpus.from_counts(None) -> TypeError: documents must be
 SegmentedCorpus.from_counts([]) -> ValueError: no matrices
@@ -120,15 +88,12 @@ in_parts([0, 1, 1, 2, 4]) -> ValueError: part_ptr: part 1 has no segments
 in_parts([0, 1, 3, 4])
     ValueError: part_ptr: a part begins before segment 2, where document 1 begins
 in_parts([0.0, 4.0]) -> ValueError: part_ptr must be a 1-D array of integers
-cut([[1]]) -> ValueError: cuts must have an array for each of the 3 documents
-cut(None) -> ValueError: cuts must have an array for each of the 3 documents
+cut($) for $ in [[1]] | None | np.array(3) | pd.DataFrame(np.ones((3, 3)))
+    ValueError: cuts must have an array for each of the 3 documents
 cut([[2], [], []]) -> ValueError: cuts[0] must hold the first segments...from 1 to 1, got [2]
 cut([[0], [], []]) -> ValueError: cuts[0] must hold the first segments
 cut([[1], [1], []]) -> ValueError: cuts[1] must hold...document 1 but the first, of which it has one
-cut([[1.5], [], []]) -> ValueError: cuts[0] must hold integers
-cut([[[1], [1, 2]], [], []]) -> ValueError: cuts[0]
-cut(np.array(3)) -> ValueError: cuts must have an array for each of the 3 documents
-cut(pd.DataFrame(np.ones((3, 3)))) -> ValueError: cuts must have an array for each of the 3
+cut([[$], [], []]) for $ in 1.5 | [1], [1, 2] -> ValueError: cuts[0] must hold integers
 cut([sp.csr_matrix((1, 2)), [], []]) -> ValueError: cuts[0]
 counted([np.eye(2), [[0, 1], [0.5, 0]]])
     ValueError: counts...document 1, segment 1 has 0.5 of word 0
@@ -145,28 +110,20 @@ documents([[[0]], [], [[3, -1]]]) -> ValueError: document 2, segment 0: word id 
 documents([[[2 ** 40]]]) -> ValueError: document 0, segment 0: word id 1099511627776 is out of range
 documents([[[0]], [[1.0]]])
     ValueError: document 1, segment 0: must be a sequence of word ids...[1.0]
-documents([[[0], ['a']]]) -> ValueError: document 0, segment 1: must be a sequence of word ids
-documents([[[0], 1]]) -> ValueError: document 0, segment 1: must be a sequence of word ids
-documents([[[0], [[1], [2, 3]]]])
+documents([[$]]) for $ in [0], ['a'] | [0], 1 | [0], [[1], [2, 3]] | [], sp.csr_matrix([[1, 2]])
     ValueError: document 0, segment 1: must be a sequence of word ids
 documents([[[[0], [1]], 2]])
     ValueError: document 0: must be a list of parts...has 2 among its parts
 documents([[[[0]]], [[1]]])
     ValueError: document 1, segment 0: must be a sequence of word ids...got 1
 documents([[[[[0]]]]]) -> ValueError: document 0, segment 0: must be a sequence of word ids
-documents([[[], sp.csr_matrix([[1, 2]])]])
-    ValueError: document 0, segment 1: must be a sequence of word ids
 documents([[[True]]]) -> ValueError: document 0, segment 0: must be
-documents([[[0]]], -1) -> ValueError: n_features must be an integer
-documents([[[0]]], 2.5) -> ValueError: n_features must be an integer
-SegmentedCorpus([0, 1], [0, 3], [0, 1], 2)
+documents([[[0]]], $) for $ in -1 | 2.5 -> ValueError: n_features must be an integer
+SegmentedCorpus([0, 1], $, 2) for $ in [0, 3], [0, 1] | [0, 2, 1, 2], [0, 3] | [1, 2], [0, 1]
     ValueError: segment_ptr must rise from 0 to 2, the number of tokens
 SegmentedCorpus([0, 1], [0, 2], [0, 2], 2)
     ValueError: doc_ptr must rise from 0 to 1, the number of segments
-SegmentedCorpus([0, 1], [0, 2, 1, 2], [0, 3], 2) -> ValueError: segment_ptr must rise
-SegmentedCorpus([0, 1], [1, 2], [0, 1], 2) -> ValueError: segment_ptr must rise
-SegmentedCorpus([0, 1], [], [0, 1], 2) -> ValueError: segment_ptr must be a 1-D array of integers
-SegmentedCorpus([0, 1], [0.0, 2.0], [0, 1], 2)
+SegmentedCorpus([0, 1], $, [0, 1], 2) for $ in [] | [0.0, 2.0]
     ValueError: segment_ptr must be a 1-D array of integers
 SegmentedCorpus([[0, 1]], [0, 1], [0, 1], 2) -> ValueError: tokens must be a 1-D array of integers
 SegmentedCorpus([0.0], [0, 1], [0, 1], 2) -> ValueError: tokens must be a 1-D array of integers
@@ -174,9 +131,8 @@ SegmentedCorpus([0, 2], [0, 2], [0, 1], 2) -> ValueError: document 0, segment 0:
 TokenSequences.from_sequences([[0], [1, 5]], 5)
     ValueError: sentence 1: word id 5 is out of range [0, 5)
 TokenSequences.from_sequences([[0], [], [-2]]) -> ValueError: sentence 2: word id -2 is out of range
-TokenSequences.from_sequences([[0], ['dog']])
+TokenSequences.from_sequences([[0], $]) for $ in ['dog'] | 1
     ValueError: sentence 1: must be a sequence of word ids
-TokenSequences.from_sequences([[0], 1]) -> ValueError: sentence 1: must be a sequence of word ids
 TokenSequences.from_sequences([[0.5]]) -> ValueError: sentence 0: must be a sequence of word ids
 TokenSequences.from_sequences(['dog']) -> ValueError: sentence 0: must be a sequence of word ids
 TokenSequences([0, 1], [0, 1], 2) -> ValueError: ptr must rise from 0 to 2, the number of tokens
@@ -184,9 +140,7 @@ sequences([np.zeros((2, 2)), np.zeros((2, 3))])
     ValueError: sequence 1 has 3 features, but sequence 0 has 2
 sequences([np.zeros((2, 2)), np.zeros((1, 2, 2))]) -> ValueError: sequence 1: must be a
 sequences([np.zeros(2), 1.0]) -> ValueError: sequence 1: must be a
-sequences([['a']]) -> ValueError: sequence 0: must be a...real numbers
-sequences([[1j]]) -> ValueError: sequence 0: must be a...real numbers
-sequences([[[1, 2], [3]]]) -> ValueError: sequence 0: must be a
+sequences([[$]]) for $ in 'a' | 1j | [1, 2], [3] -> ValueError: sequence 0: must be a...real numbers
 sequences([]) -> ValueError: no sequences
 sequences([FRAME[['x', 'name']], FRAME[['name', 'x']]])
     ValueError: sequence 1 has ['name', 'x'], but sequence 0 has
@@ -197,9 +151,8 @@ from_frame(FRAME.set_index('k', drop=False))
     ValueError: both a column and a level of the index...'k'
 from_frame(FRAME.set_index('k'), by='q')
     ValueError: by: ...no column 'q'...levels of the index ['k'
-from_frame(FRAME.assign(k=['a', None, 'b']).set_index('k'))
-    ValueError: by: column 'k' has a missing value in row 1
-from_frame(pl.DataFrame({'k': ['a', None], 'x': [1, 2]}), time=None)
+from_frame($) for $ in FRAME.assign(k=['a', None, 'b']).set_index('k') |
+        pl.DataFrame({'k': ['a', None], 'x': [1, 2]}), time=None
     ValueError: by: column 'k' has a missing value in row 1
 from_frame(pl.DataFrame({'k': ['a'], 'x': ['b']}), time=None)
     ValueError: column 'x' must hold numbers
@@ -251,11 +204,9 @@ concatenate([TokenSequences.from_sequences(s) for s in ([[0]], [[5]])])
 tokens(prefixes=(1, 2)) -> ValueError: prefixes must hold str
 tokens(suffixes=('',)) -> ValueError: suffixes must hold str
 tokens(token_pattern='(') -> ValueError: token_pattern must be a reg
-segments(token_pattern='(') -> ValueError: token_pattern must be a reg
-segments(token_pattern=None) -> ValueError: token_pattern must be
+segments(token_pattern=$) for $ in '(' | None -> ValueError: token_pattern must be a reg
 segments(encoding='klingon') -> ValueError: encoding must be the name
-segments(ngram_range=('a', 'b')) -> ValueError: ngram_range...two integers
-segments(ngram_range=(1,)) -> ValueError: ngram_range...two integers
+segments(ngram_range=($)) for $ in 'a', 'b' | 1, -> ValueError: ngram_range...two integers
 segments(stop_words=[['a']]) -> ValueError: stop_words must hold
 TokenVectorizer().fit({'a': 1}) -> ValueError: X must be an iter
 SegmentVectorizer().fit(None) -> ValueError: X must be an iterable
@@ -283,8 +234,7 @@ topic_coherence(TOPICS, DOCUMENTS, measure=[]) -> ValueError: measure must
 hellinger_distance([[1, 2], [3]]) -> ValueError: p must be a 2-D array
 segment_entropy(HALF, [[0], [1, 2]]) -> ValueError: doc_ptr must be
 segments(stop_words=['the'], ngram_range=(1, 2), vocabulary={'cat': 1, 'dog': 0}) -> fine
-SegmentVectorizer().fit((text for text in TEXTS)) -> fine
-SegmentVectorizer().fit(pd.Series(TEXTS)) -> fine
+SegmentVectorizer().fit($) for $ in (text for text in TEXTS) | pd.Series(TEXTS) -> fine
 TokenVectorizer().fit(np.array(TEXTS, dtype=object)) -> fine
 TokenSequences.from_sequences((np.array(ids) for ids in SENTENCES)) -> fine
 SegmentedCorpus.from_documents((document for document in DOCUMENTS)) -> fine

@@ -7,23 +7,20 @@ from sklearn.base import BaseEstimator
 from skdp.data import PartitionedPanel, SequencePanel
 from skdp.emissions import (
     AutoregressiveEmission,
-    BernoulliEmission,
     BinaryFactorEmission,
     CategoricalEmission,
     GaussianEmission,
     IndependentEmissions,
-    MultinomialEmission,
     PoissonEmission,
     RegressionEmission,
-    StudentTEmission,
 )
 from skdp.emissions._binary_factors._part import BinaryFactorModel
 from skdp.emissions._common._columns import check_shared_out, find_columns
 from skdp.emissions._discrete._categorical import as_symbols
 from skdp.emissions._discrete._poisson import PoissonModel
 from skdp.emissions._gaussian._model import GaussianModel, factorize_precisions
-from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
-from skdp.sequence import HDPHMMLT, FactorialHMM, LaplacianSimilarity, PoissonDuration
+from skdp.mixture import DPMixture
+from skdp.sequence import HDPHMMLT
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(12, 2))
@@ -162,15 +159,11 @@ sampler(GaussianEmission(degrees_of_freedom_prior=3.5), WIDE)
 sampler(GaussianEmission(mean_prior=[0.0])) -> ValueError: mean_prior must be of shape (2,)
 sampler(GaussianEmission(mean_prior=[0.0, np.inf])) -> ValueError: mean_prior must be finite
 sampler(GaussianEmission(mean_prior=["a", "b"])) -> ValueError: mean_prior must hold numbers
-sampler(GaussianEmission(covariance_prior=np.eye(3)))
-    ValueError: covariance_prior must be of shape (2, 2)
-sampler(GaussianEmission(covariance_prior=np.ones(2)))
+sampler(GaussianEmission(covariance_prior=$)) for $ in np.eye(3) | np.ones(2)
     ValueError: covariance_prior must be of shape (2, 2)
 sampler(GaussianEmission(covariance_prior=[[1.0, 0.5], [0.0, 1.0]]))
     ValueError: covariance_prior must be symmetric
-sampler(GaussianEmission(covariance_prior=np.ones((2, 2))))
-    ValueError: covariance_prior must be positive definite
-sampler(GaussianEmission(covariance_prior=-np.eye(2)))
+sampler(GaussianEmission(covariance_prior=$)) for $ in np.ones((2, 2)) | -np.eye(2)
     ValueError: covariance_prior must be positive definite
 sampler(GaussianEmission(covariance_prior=[[1.0, NAN], [NAN, 1.0]]))
     ValueError: covariance_prior must be finite
@@ -187,13 +180,11 @@ factorize_precisions(np.array([np.eye(2), [[1e24, 1e24], [1e24, 1e24]]]))
     ValueError: not positive definite to rounding: scale the columns
 hmm(ROWS[:, [0, 0]], 1, emission=GaussianEmission(covariance_prior=1e-40 * np.eye(2)))
     ValueError: not positive definite to rounding
-sampler(GaussianEmission(), np.column_stack([ROWS[:, 0], TINY]))
+sampler($) for $ in GaussianEmission(), np.column_stack([ROWS[:, 0], TINY]) |
+        GaussianEmission("diag"), np.column_stack([ROWS[:, 0], 1e45 * TINY]) |
+        StudentTEmission(), np.column_stack([ROWS[:, 0], 1e40 * TINY])
     ValueError: X must hold columns...column 1 goes from
-sampler(GaussianEmission("diag"), np.column_stack([ROWS[:, 0], 1e45 * TINY]))
-    ValueError: X must hold columns...column 1 goes from
-sampler(StudentTEmission(), np.column_stack([ROWS[:, 0], 1e40 * TINY]))
-    ValueError: X must hold columns...column 1 goes from
-hmm(TINY) -> ValueError: scale the columns of X
+hmm($) for $ in TINY | ROWS * 1e160, emission="student_t" -> ValueError: scale the columns of X
 DPMixture().fit(TINY) -> ValueError: scale the columns of X
 PitmanYorMixture().fit(TINY) -> ValueError: scale the columns of X
 HDPMixture().fit([TINY]) -> ValueError: scale the columns of X
@@ -203,7 +194,6 @@ sampler(StudentTEmission(covariance_prior=[[1.0, 2.0], [2.0, 1.0]]))
     ValueError: StudentTEmission: ...positive definite
 sampler(StudentTEmission(degrees_of_freedom_prior=1.0))
     ValueError: StudentTEmission: degrees_of_freedom_prior must be
-hmm(ROWS * 1e160, emission="student_t") -> ValueError: scale the columns of X
 
 # Autoregressive
 
@@ -218,21 +208,17 @@ lagging(coef_precision_prior=np.ones((3, 3)))
     ValueError: coef_precision_prior must be positive definite
 lagging(coef_precision_prior=np.tri(3)) -> ValueError: coef_precision_prior must be symmetric
 lagging(covariance_prior=np.eye(3)) -> ValueError: covariance_prior must be of shape (2, 2)
-lagging(covariance_prior=[[1.0, 0.5], [0.0, 1.0]])
-    ValueError: covariance_prior must be symmetric
+lagging(covariance_prior=[[1.0, 0.5], [0.0, 1.0]]) -> ValueError: covariance_prior must be symmetric
 lagging(covariance_prior=-np.eye(2)) -> ValueError: covariance_prior must be positive definite
 lagging(TINY) -> ValueError: column 0 goes from
 
 # Binary factors
 
-factors(output=["normal", "probit"]) -> ValueError: list of 3
-factors(output=["normal", "probit", "gamma"]) -> ValueError: list of 3
-factors(weights=np.zeros((2, 3))) -> ValueError: shape (3, 3)
-factors(weights=np.zeros((3, 2))) -> ValueError: shape (3, 3)
+factors(output=["normal", $]) for $ in "probit" | "probit", "gamma" -> ValueError: list of 3
+factors(weights=np.zeros(($))) for $ in 2, 3 | 3, 2 -> ValueError: shape (3, 3)
 factors(weights=np.full((3, 3), NAN)) -> ValueError: finite
 factors(noise_variance=[1.0, 2.0]) -> ValueError: 3 of them
-factors(noise_variance=[1.0, 2.0, -1.0]) -> ValueError: positive
-factors(noise_variance=[1.0, 2.0, NAN]) -> ValueError: positive
+factors(noise_variance=[1.0, 2.0, $]) for $ in -1.0 | NAN -> ValueError: positive
 factors(noise_variance=1.0, output="probit") -> ValueError: all columns are probit
 factors(amplitude_variance=0.1, output=["normal", "probit", "normal"]) -> ValueError: probit columns
 factors(amplitude_variance="auto", output="probit") -> ValueError: probit columns
@@ -247,8 +233,7 @@ known_factors().log_obs(np.array([[0.0, 1.0, 1.0]])) -> ValueError: 2 features, 
 LaplacianSimilarity().make_sampler(3).start(sampler(PoissonEmission(), BITS), None)
     TypeError: PoissonSampler does not have
 buffet(weights=np.zeros((3, 2))) -> ValueError: no given weights
-buffet(amplitude_variance=0.5) -> ValueError: only factors of one strength
-buffet(amplitude_variance="auto") -> ValueError: only factors of one strength
+buffet(amplitude_variance=$) for $ in 0.5 | "auto" -> ValueError: only factors of one strength
 buffet(activity_prior=(2.0, 1.0)) -> ValueError: leave it at 1.0, got (2.0, 1.0)
 buffet(mass_prior=(1e8, 1e-8)) -> ValueError: allows...factors
 FactorialHMM("auto", emission=BinaryFactorEmission("auto", mass_prior=(2.0, 1.0))).fit(ROWS)
@@ -277,13 +262,9 @@ symbols(prior="foo")
     ValueError: 'prior' parameter of CategoricalEmission must be a str among {'auto'}
 symbols(prior=[1.0, 1.0]) -> ValueError: prior must be 'auto', a positive number or 3 of them
 symbols(base="foo") -> ValueError: 'base' parameter of CategoricalEmission must be a str among
-symbols(base=[0.5, 0.5])
-    ValueError: base must be 'uniform', 'empirical' or 3 positive numbers
-symbols(base=[[1.0, 1.0, 1.0]]) -> ValueError: base must be...3 positive numbers
-symbols(base=[0.5, -0.5, 1.0]) -> ValueError: base must be...3 positive numbers
-symbols(base=[0.0, 0.0, 0.0]) -> ValueError: base must be...3 positive numbers
-symbols(base=[1.0, NAN, 1.0]) -> ValueError: base must be...3 positive numbers
-symbols(base=[1.0, np.inf, 1.0]) -> ValueError: base must be...3 positive numbers
+symbols(base=[0.5, 0.5]) -> ValueError: base must be 'uniform', 'empirical' or 3 positive numbers
+symbols(base=[$]) for $ in [1.0, 1.0, 1.0] | 0.5, -0.5, 1.0 | 0.0, 0.0, 0.0 | 1.0, NAN, 1.0 |
+        1.0, np.inf, 1.0 -> ValueError: base must be...3 positive numbers
 symbols(base=["a", "b", "c"]) -> ValueError: base must hold real numbers
 symbols(base=[1.0, 1e-12, 1.0]) -> ValueError: base differs too much between symbols
 symbols(prior=[1.0, 1.0, 1.0], base="empirical") -> ValueError: Leave base='uniform', or give
@@ -303,12 +284,8 @@ hmm(panel(EVENTS, (9, 2, NAN)), emission="multinomial")
     ValueError: missing in part at step 9,...column 2: its number of events is unknown
 hmm(EVENTS, emission="multinomial").score(panel(EVENTS, (9, 2, NAN)))
     ValueError: missing in part at step 9,...column 2: its number of events is unknown
-hmm(EVENTS, emission=MultinomialEmission([1.0, 1.0])) -> ValueError: MultinomialEmission: prior must
-hmm(EVENTS, emission=MultinomialEmission([1.0, 1.0, 0.0]))
-    ValueError: MultinomialEmission: prior must
-hmm(EVENTS, emission=MultinomialEmission([1.0, 1.0, NAN]))
-    ValueError: MultinomialEmission: prior must
-hmm(EVENTS, emission=MultinomialEmission(["a"])) -> ValueError: MultinomialEmission: prior must
+hmm(EVENTS, emission=MultinomialEmission([$])) for $ in 1.0, 1.0 | 1.0, 1.0, 0.0 | 1.0, 1.0, NAN |
+        "a" -> ValueError: MultinomialEmission: prior must
 
 # Text
 
@@ -332,24 +309,14 @@ mixture(FRAME.assign(v="a"), "categorical") -> fine
 find(4, NAMES) -> ValueError: here: there is no column 4, X has 4 columns
 find([0, -5], NAMES) -> ValueError: there is no column -5
 find("e", NAMES) -> ValueError: there is no column 'e', X has a, b, c, d
-find(["a", "e"], NAMES) -> ValueError: there is no column 'e'
-find(slice("a", "e"), NAMES) -> ValueError: there is no column 'e'
-find("a")
-    ValueError: column 'a' is given by its name, but X has none: fit to data frames
-find([], NAMES) -> ValueError: here has no columns
-find(slice(3, 1), NAMES) -> ValueError: here has no columns
-find([False] * 4, NAMES) -> ValueError: here has no columns
+find($, NAMES) for $ in ["a", "e"] | slice("a", "e") -> ValueError: there is no column 'e'
+find("a") -> ValueError: column 'a' is given by its name, but X has none: fit to data frames
+find($, NAMES) for $ in [] | slice(3, 1) | [False] * 4 -> ValueError: here has no columns
 find([True, False], NAMES)
     ValueError: a mask must have an entry for each of the 4 columns of X, got 2
-find([1, 1], NAMES) -> ValueError: names a column twice
-find([1, -3], NAMES) -> ValueError: names a column twice
-find(1.5, NAMES) -> TypeError: here: columns must be
-find(True, NAMES) -> TypeError: here: columns must be
-find(None, NAMES) -> TypeError: here: columns must be
-find([0.5, 1.0], NAMES) -> TypeError: here: columns must be
-find([[0, 1]], NAMES) -> TypeError: here: columns must be
-find([0, None], NAMES) -> TypeError: here: columns must be
-find(len, NAMES) -> TypeError: here: columns must be
+find([1, $], NAMES) for $ in 1 | -3 -> ValueError: names a column twice
+find($, NAMES) for $ in 1.5 | True | None | [0.5, 1.0] | [[0, 1]] | [0, None] | len
+    TypeError: here: columns must be
 share(x=[0, 1], y=[2, 1, 3]) -> ValueError: here: column 1 is given to both 'x' and 'y'
 share(NAMES, x=[0, 1], y=[2, 1, 3]) -> ValueError: here: column 1 ('b') is given to both
 share(x=[0, 1], y=[2]) -> ValueError: here: column 3 of X belongs to no emission: add one
@@ -410,8 +377,7 @@ regression(targets=[0, 1, 2]) -> ValueError: all 3 columns of X are targets: no 
 regression(inputs=[0, 1, 2]) -> ValueError: column 0 is both a target and an input
 regression(inputs=[1]) -> ValueError: column 2 of X is neither a target nor an input
 regression(inputs=[1.5, 2.0]) -> TypeError: inputs: columns must be
-regression(changed(TRIALS, (7, 2, NAN)))
-    ValueError: NaN in column 2, an input of...at step 7
+regression(changed(TRIALS, (7, 2, NAN))) -> ValueError: NaN in column 2, an input of...at step 7
 regression(pd.DataFrame(changed(TRIALS, (7, 2, NAN)), columns=["y", "a", "b"]))
     ValueError: column 2 ('b'), an input
 regression(output="bernoulli").predict(changed(TRIALS, (7, 2, NAN)))
@@ -444,16 +410,12 @@ regression(output="bernoulli").score(changed(TRIALS, *[(t, 0, NAN) for t in rang
 regression(coef_prior=[[0.0, 0.0]]) -> ValueError: coef_prior must be of shape (1, 3)
 regression(coef_precision_prior=np.eye(2))
     ValueError: coef_precision_prior must be of shape (3, 3)
-regression(coef_precision_prior=-np.eye(3), output="bernoulli")
-    ValueError: must be positive definite
+regression($) for $ in coef_precision_prior=-np.eye(3), output="bernoulli" |
+        covariance_prior=[[-1.0]] -> ValueError: must be positive definite
 regression(coef_precision_prior=np.tri(3), output="poisson")
     ValueError: coef_precision_prior must be symmetric
-regression(covariance_prior=[[-1.0]]) -> ValueError: must be positive definite
-regression(output="bernoulli", degrees_of_freedom_prior=4.0)
-    ValueError: is for output='normal'
-regression(output="bernoulli", covariance_prior=[[1.0]])
-    ValueError: covariance_prior is for output='normal'
-regression(output="poisson", covariance_prior=[[1.0]])
+regression(output="bernoulli", degrees_of_freedom_prior=4.0) -> ValueError: is for output='normal'
+regression(output=$, covariance_prior=[[1.0]]) for $ in "bernoulli" | "poisson"
     ValueError: covariance_prior is for output='normal'
 regression().sample(3) -> TypeError: sample has no inputs for new steps
 regression(output="bernoulli").sample(3) -> TypeError: sample has no inputs for new steps
@@ -461,13 +423,10 @@ regression(output="poisson").sample(3) -> TypeError: sample has no inputs for ne
 regression().forecast(TRIALS, 3) -> TypeError: forecast has no inputs for the next steps
 regression(output="bernoulli").forecast(TRIALS, 3)
     TypeError: forecast has no inputs for the next steps
-regression(state_order="mean") -> ValueError: its states have no mean
-regression(output="bernoulli", state_order="mean") -> ValueError: its states have no mean
-regression(output="poisson", state_order="mean", part=True)
-    ValueError: its states have no mean
-regression(similarity="emission") -> TypeError: ComparableEmission
-regression(output="bernoulli", similarity="emission") -> TypeError: ComparableEmission
-regression(output="poisson", similarity="emission") -> TypeError: ComparableEmission
+regression($) for $ in state_order="mean" | output="bernoulli", state_order="mean" |
+        output="poisson", state_order="mean", part=True -> ValueError: its states have no mean
+regression($) for $ in similarity="emission" | output="bernoulli", similarity="emission" |
+        output="poisson", similarity="emission" -> TypeError: ComparableEmission
 regression(partitioned(TRIALS), output="bernoulli") -> TypeError: RegressionEmission
 regression(partitioned(TRIALS), output="poisson") -> TypeError: RegressionEmission
 regression().emission_.predict([[0.0]]) -> ValueError: inputs must be of shape (n, 2)

@@ -5,9 +5,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeRegressor
 
-from refusals.samples import VAST
 from skdp.context import LexicalizedEventModel, extract_events
-from skdp.grammar import ParseTree, head_children, lexicalize
+from skdp.grammar import ParseTree, head_children
 
 TREE = "(S (NP (NN a)) (VP (VB b)))"
 
@@ -99,30 +98,17 @@ events(event=['mod1']) -> ValueError: event must be one of
 events(stop='yes') -> ValueError: stop must be True or False...yes
 events(event='mod_sem') -> ValueError: event='mod_sem' needs annotations
 events(event='head_sem') -> ValueError: event='head_sem' needs annotations
-annotated([]) -> ValueError: annotations must be a list...1 trees
-annotated({}) -> ValueError: annotations must be a list
-annotated([PAIRS[:3]]) -> ValueError: tree 0 must be a list of 5 pairs
-annotated([{}]) -> ValueError: tree 0 must be a list of 5 pairs
-replaced((['s'], 'a')) -> TypeError: node 4 of tree 0 must be a pair of
-replaced(('s', {})) -> TypeError: node 4 of tree 0 must be a pair of
-replaced(('s', 1)) -> TypeError: node 4 of tree 0 must be a pair of str
-replaced('sa') -> TypeError: node 4 of tree 0 must be a pair of str
-replaced(('s', 'a', 'b')) -> TypeError: must be a pair of str
-replaced(('s', '')) -> ValueError: must not be empty or have white space
-replaced(('s', 'a b')) -> ValueError: empty or have white space
+annotated($) for $ in [] | {} -> ValueError: annotations must be a list...1 trees
+annotated([$]) for $ in PAIRS[:3] | {} -> ValueError: tree 0 must be a list of 5 pairs
+replaced($) for $ in (['s'], 'a') | ('s', {}) | ('s', 1) | 'sa' | ('s', 'a', 'b')
+    TypeError: node 4 of tree 0 must be a pair of str
+replaced(('s', $)) for $ in '' | 'a b' -> ValueError: must not be empty or have white space
 replaced(('s ', 'a')) -> ValueError: empty or have white space
 annotated([[]], event='root1') -> ValueError: tree 0 must be a list of 5
 events(head_rules='magerman') -> ValueError: Head rules must...mager
-heads(3) -> ValueError: Head rules must be 'collins', 'first', 'last' or
-heads(np.arange(3)) -> ValueError: Head rules must be
-heads({'S': ['VP']}) -> ValueError: head rule of 'S' must be
-heads({'S': ('left', 'VP')}) -> ValueError: head rule of 'S' must be
-heads({'S': ('up', ['VP'])}) -> ValueError: head rule of 'S' must be
-heads({'S': ('left', [1])}) -> ValueError: head rule of 'S' must be
-heads({'S': ('left', [(1,)])}) -> ValueError: head rule of 'S' must be
-heads({'S': []}) -> ValueError: head rule of 'S' must be
-heads({'S': [('left',)]}) -> ValueError: head rule of 'S' must be
-heads({'S': None}) -> ValueError: head rule of 'S' must be
+heads($) for $ in 3 | np.arange(3) -> ValueError: Head rules must be 'collins', 'first', 'last' or
+heads({'S': $}) for $ in ['VP'] | ('left', 'VP') | ('up', ['VP']) | ('left', [1]) |
+        ('left', [(1,)]) | [] | [('left',)] | None -> ValueError: head rule of 'S' must be
 heads({1: ('left', [])}) -> ValueError: labels of head rules must be str
 head_children(TREE) -> TypeError: tree must be a ParseTree...from_brackets
 lexicalize(TREE) -> TypeError: tree must be a ParseTree...from_brackets
@@ -155,9 +141,6 @@ model([TREE, '(S (VP (VB c)))'], Anonymous())
 answered(lambda p: p * np.nan) -> ValueError: Answers.predict_proba...got nan
 answered(lambda p: -p) -> ValueError: must hold numbers from 0 to 1, got -
 answered(lambda p: 9 * p) -> ValueError: must hold numbers from 0 to 1, got
-answered(lambda p: p[:-1]) -> ValueError: must have the shape
-answered(lambda p: p[:, :-1]) -> ValueError: must have the shape
-answered(lambda p: p[:, 0]) -> ValueError: must have the shape
-answered(lambda p: None) -> ValueError: classifier: ...must hold real
-answered(lambda p: p.astype(str)) -> ValueError: classifier: ...must hold real
+answered(lambda p: p[$]) for $ in :-1 | :, :-1 | :, 0 -> ValueError: must have the shape
+answered(lambda p: $) for $ in None | p.astype(str) -> ValueError: classifier: ...must hold real
 """

@@ -4,39 +4,26 @@ import matplotlib.pyplot as plt
 import numpy as np
 from registry import DOCUMENTS, ROWS, SENTENCES, SERIES, STRINGS, fitted
 
-from refusals.samples import DAYS, HALF, HIDDEN, TEXTS, TOPICS, TREES, given, hmm, stm
-from skdp.data import SegmentedCorpus
-from skdp.grammar import HDPPCFG
+from refusals.samples import HALF, TOPICS
 from skdp.inspection import (
-    ClusterDisplay,
-    ClusterTreeDisplay,
-    CoAssignmentDisplay,
-    ComponentCountDisplay,
-    FactorDisplay,
     ForecastDisplay,
     GrammarDisplay,
     HellingerDisplay,
     LexiconDisplay,
-    LowerBoundDisplay,
-    ParseTreeDisplay,
     PerplexityDisplay,
     SegmentationDisplay,
     SegmentMixingDisplay,
     StateSequenceDisplay,
     TopicAlignmentDisplay,
     TopicEvolutionDisplay,
-    TopicTreeDisplay,
-    TraceDisplay,
     TransitionDisplay,
     state_report,
     topic_report,
 )
 from skdp.inspection._lexicon import WordLaw
 from skdp.inspection._topic_evolution import check_parts
-from skdp.language import KneserNeyLM, NestedPitmanYorLM
+from skdp.language import KneserNeyLM
 from skdp.mixture import DPMixture
-from skdp.sequence import HDPHMMLT, FactorialHMM
-from skdp.topics import GibbsLDA
 
 SHARES = np.array([[0.2, 0.1, 0.7, 0.0], [0.5, 0.1, 0.3, 0.1], [0.7, 0.1, 0.1, 0.1]])
 STATES = [0, 1, 0, 1]
@@ -163,8 +150,7 @@ evolution(segment_topic=SHARES[0]) -> ValueError: Expected 2D array
 evolution(segment_topic=2 * SHARES) -> ValueError: segment_topic must hold shares
 evolution(segment_topic=[[1.5, -0.5]]) -> ValueError: segment_topic must hold shares
 evolution(segment_topic=SHARES * np.nan) -> ValueError: segment_topic contains NaN
-evolution(doc_topic=SHARES[0, :3]) -> ValueError: doc_topic must have shape
-evolution(doc_topic=SHARES[:1]) -> ValueError: doc_topic must have shape
+evolution(doc_topic=SHARES[$]) for $ in 0, :3 | :1 -> ValueError: doc_topic must have shape
 evolution(doc_topic=[1.0, 1.0, 0.0, 0.0]) -> ValueError: doc_topic must hold shares
 evolution(topic_names=['a', 'b']) -> ValueError: topic_names must hold 4 names
 evolution(kind='line') -> ValueError: kind must be
@@ -180,9 +166,7 @@ evolution(true_cuts=[0]) -> ValueError: true_cuts must hold increasing integers 
 evolution(true_cuts=[3]) -> ValueError: true_cuts must hold increasing integers between 0 and 3
 evolution(true_cuts=[1], kind='bar') -> ValueError: kind='bar' shows no cuts
 of_cuts(TopicEvolutionDisplay, true_cuts=[1], kind='bar') -> ValueError: kind='bar' shows no cuts
-of_cuts(TopicEvolutionDisplay, document=None, true_cuts=[1])
-    ValueError: true_cuts must not be given if document is None
-of_cuts(HellingerDisplay, document=None, true_cuts=[1])
+of_cuts($, document=None, true_cuts=[1]) for $ in TopicEvolutionDisplay | HellingerDisplay
     ValueError: true_cuts must not be given if document is None
 of_topics(TopicEvolutionDisplay, document=None, boundaries=[3])
     ValueError: boundaries must not be given if document is None
@@ -190,15 +174,13 @@ of_topics(TopicEvolutionDisplay, document=None, part_names=['a'])
     ValueError: part_names must hold 6 names
 of_topics(TopicEvolutionDisplay, [[]], document=None) -> ValueError: X has no segments
 of_topics(TopicEvolutionDisplay, document=6) -> ValueError: document must be below
-of_topics(TopicEvolutionDisplay, document=-1) -> ValueError: document must be
-of_topics(TopicEvolutionDisplay, document=0.5) -> ValueError: document must be
-of_topics(TopicEvolutionDisplay, document='first') -> ValueError: document must be
+of_topics(TopicEvolutionDisplay, document=$) for $ in -1 | 0.5 | 'first'
+    ValueError: document must be
 of_topics(TopicEvolutionDisplay, EMPTY, document=6) -> ValueError: document 6 has no segments
 of_topics(HellingerDisplay, document=6) -> ValueError: document must be below
 of_topics(HellingerDisplay, EMPTY, document=6) -> ValueError: document 6 has no segments
 distances(to='next') -> ValueError: to must be 'previous', 'document' or 'both'
-distances(to='document') -> ValueError: needs distances to_document
-distances(to='both') -> ValueError: needs distances to_document
+distances(to=$) for $ in 'document' | 'both' -> ValueError: needs distances to_document
 distances(segment_topic=SHARES[:1]) -> ValueError: no segment has a distance to_previous
 distances(segment_topic=SHARES[0]) -> ValueError: 2-D array
 distances(segment_topic=-SHARES) -> ValueError: segment_topic must hold finite numbers >= 0
@@ -216,10 +198,8 @@ HellingerDisplay([0.1], [0.1, 0.2]) -> ValueError: both must have the same lengt
 HellingerDisplay([[0.1]]) -> ValueError: to_previous must be a 1-D array
 HellingerDisplay(to_document=['a']) -> ValueError: to_document must be a 1-D array
 HellingerDisplay(to_document=[1.5]) -> ValueError: to_document must hold distances in [0, 1]
-mixing([]) -> ValueError: 1-D array of weights
-mixing([[0.5]]) -> ValueError: 1-D array of weights
-mixing([2.0]) -> ValueError: weights in [0, 1]
-mixing([np.nan]) -> ValueError: weights in [0, 1]
+mixing($) for $ in [] | [[0.5]] -> ValueError: 1-D array of weights
+mixing([$]) for $ in 2.0 | np.nan -> ValueError: weights in [0, 1]
 mixing(prior_mean=1.5) -> ValueError: prior_mean must be in
 mixing(boundaries=[9]) -> ValueError: boundaries must hold increasing integers
 of_weights(DOCUMENTS[:2]) -> ValueError: with 12 segments in all; got 4 segments
@@ -227,15 +207,8 @@ of_weights(document=6) -> ValueError: document must be below
 of_weights(EMPTY, document=6) -> ValueError: document 6 has
 of_topics(SegmentMixingDisplay)
     TypeError: a fitted SegmentedTopicModel, which has no segment_mixing_
-check_parts(5, [0], None) -> ValueError: boundaries must hold increasing integers
-check_parts(5, [5], None) -> ValueError: boundaries must hold increasing integers
-check_parts(5, [-1], None) -> ValueError: boundaries must hold increasing integers
-check_parts(5, [2, 2], None) -> ValueError: boundaries must hold increasing integers
-check_parts(5, [3, 1], None) -> ValueError: boundaries must hold increasing integers
-check_parts(5, [1.5], None) -> ValueError: boundaries must hold increasing integers
-check_parts(5, [[1, 2]], None) -> ValueError: boundaries must hold increasing integers
-check_parts(5, ['a'], None) -> ValueError: boundaries must hold increasing integers
-check_parts(5, [True], None) -> ValueError: boundaries must hold increasing integers
+check_parts(5, [$], None) for $ in 0 | 5 | -1 | 2, 2 | 3, 1 | 1.5 | [1, 2] | 'a' | True
+    ValueError: boundaries must hold increasing integers
 check_parts(5, [3], ['a']) -> ValueError: part_names must hold 2 names
 check_parts(5, None, ['a']) -> ValueError: give both
 align(kind='angle') -> ValueError: kind must be 'distance' or 'similarity'
@@ -244,8 +217,7 @@ align(other=TOPICS[:, :2]) -> ValueError: other must have as many columns
 align(topic_names=['a']) -> ValueError: topic_names must hold 2 names
 align(other_topic_names=['a']) -> ValueError: other_topic_names must hold 2 names
 align(names=['a']) -> ValueError: names must hold 2 names
-TopicAlignmentDisplay([0.5]) -> ValueError: 2-D array
-TopicAlignmentDisplay(np.empty((0, 2))) -> ValueError: 2-D array
+TopicAlignmentDisplay($) for $ in [0.5] | np.empty((0, 2)) -> ValueError: 2-D array
 TopicAlignmentDisplay([[1.5]]) -> ValueError: in [0, 1]
 TopicTreeDisplay(np.ones((2, 4))) -> ValueError: linkage must be a linkage matrix
 TopicTreeDisplay(MERGES, names=['a']) -> ValueError: names
@@ -255,9 +227,8 @@ TopicTreeDisplay.from_estimator(stm(), n_topics=3)
 TopicTreeDisplay.from_estimator(GibbsLDA.from_topics(np.eye(3), doc_topic_prior=1.0))
     ValueError: needs the shares of topics
 TraceDisplay.from_estimator(given(TOPICS)) -> NotFittedError: SegmentedTopicModel
-TraceDisplay.from_estimator(stm(), names=['log_joint', 'loss']) -> ValueError: some of log_joint,
-TraceDisplay.from_estimator(stm(), names='loss') -> ValueError: names must be some of log_joint,
-TraceDisplay.from_estimator(stm(), names=[]) -> ValueError: names must be some of log_joint,
+TraceDisplay.from_estimator(stm(), names=$) for $ in ['log_joint', 'loss'] | 'loss' | []
+    ValueError: names must be some of log_joint,
 topic_report(fitted('DPMixture'), ROWS, 'a.html')
     TypeError: model must be a topic model of skdp.topics, got DPMix
 topic_report(GibbsLDA(2), DOCUMENTS, 'a.html') -> NotFittedError: GibbsLDA
@@ -272,9 +243,7 @@ topics(n_words=0) -> ValueError: n_words must be
 topics(max_documents=0) -> ValueError: max_documents must be
 
 # states
-states(predicted=[]) -> ValueError: predicted must hold states
-states(predicted=[0.5, 1.0]) -> ValueError: predicted must hold states
-states(predicted=[-1, 0]) -> ValueError: predicted must hold states
+states(predicted=$) for $ in [] | [0.5, 1.0] | [-1, 0] -> ValueError: predicted must hold states
 states(predicted=[[0.0, 1.5]]) -> ValueError: predicted must hold numbers in [0, 1]
 states(predicted=[[0, 1]], factors=HALF) -> ValueError: predicted must be 1-D
 states(predicted=[0, 2], factors=HALF) -> ValueError: states below 2
@@ -286,14 +255,12 @@ states(factor_names=['a']) -> ValueError: predicted holds states
 states(predicted=HALF, factor_names=['a']) -> ValueError: factor_names must hold 2 names
 states(predicted=HALF, state_names=['a', 'b'])
     ValueError: state_names are the names of states, but factors
-states(boundaries=[4]) -> ValueError: boundaries must hold increasing integers
-states(boundaries=[3, 3]) -> ValueError: boundaries must hold increasing integers
-states(boundaries=[1.5]) -> ValueError: boundaries must hold increasing integers
+states(boundaries=[$]) for $ in 4 | 3, 3 | 1.5
+    ValueError: boundaries must hold increasing integers
 states(n_states=0) -> ValueError: n_states must be an integer >= 1
 states(observations=HALF) -> ValueError ~ observations must.*each of the 4 steps.*\(2, 2\)
 states(observations=[HALF]) -> ValueError ~ observations must hold real numbers.*\(1, 2, 2\)
-states(observations=3.0) -> ValueError: observations must hold real numbers
-states(observations=['a'] * 4) -> ValueError: observations must hold real numbers
+states(observations=$) for $ in 3.0 | ['a'] * 4 -> ValueError: observations must hold real numbers
 states(observations=np.ones(4) * 1j) -> ValueError: observations must hold real numbers...complex
 states(observations=np.empty((4, 0))) -> ValueError: observations must hold real...(4, 0)
 states(observations=STATES, column_names=['a', 'b']) -> ValueError: column_names must hold 1 names
@@ -321,10 +288,8 @@ moves(state_names=['a']) -> ValueError: state_names must hold 2 names
 moves().plot(kind='graph') -> ValueError: kind must be 'matrix' or 'space'
 moves().plot(kind='space') -> ValueError: kind='space' needs states with locations
 moves().plot(scale='sqrt') -> ValueError: scale must be 'log' or 'linear'
-moves().plot(states=[0, 2]) -> ValueError: states must hold different integers from 0 to 1
-moves().plot(states=[0, 0]) -> ValueError: states must hold different integers
-moves().plot(states=[]) -> ValueError: states must hold different integers
-moves().plot(states=[0.0]) -> ValueError: states must hold different integers
+moves().plot(states=$) for $ in [0, 2] | [0, 0] | [] | [0.0]
+    ValueError: states must hold different integers from 0 to 1
 moves().plot(min_probability=1.5) -> ValueError: min_probability must be in
 FactorDisplay(HALF[0]) -> ValueError: factors must be a 2-D array
 FactorDisplay(4 * HALF) -> ValueError: factors must hold numbers in [0, 1]
@@ -332,9 +297,8 @@ FactorDisplay(HALF, [1.0]) -> ValueError: shares must hold 2 numbers
 FactorDisplay(HALF, [1.0, 1.0]) -> ValueError: shares must be non-negative, with a sum of 1
 FactorDisplay(HALF, factor_names=['a']) -> ValueError: factor_names must hold 2 names
 FactorDisplay(HALF, factor_names='abc') -> ValueError: factor_names must hold 2 names
-FactorDisplay(HALF, factor_names=7) -> ValueError: factor_names must be a list of 2 names
-FactorDisplay(HALF, factor_names=b'ab') -> ValueError: factor_names must be a list of 2 names
-FactorDisplay(HALF, factor_names={'a': 1, 'b': 2}) -> ValueError: factor_names must be a list of
+FactorDisplay(HALF, factor_names=$) for $ in 7 | b'ab' | {'a': 1, 'b': 2}
+    ValueError: factor_names must be a list of 2 names
 FactorDisplay(HALF, factor_names=['', None]).plot() -> fine
 FactorDisplay(HALF).plot(states=[4]) -> ValueError: states must hold different integers from 0 to 1
 FactorDisplay.from_estimator(fitted('HDPHMMLT'))
@@ -390,11 +354,8 @@ CoAssignmentDisplay.from_estimator(fitted('DPMixture'), rows=[0, 12])
 CoAssignmentDisplay.from_estimator(stm()) -> TypeError: estimator must be a mixture
 CoAssignmentDisplay.from_estimator(fitted('IBPLatentFeatures'))
     TypeError: a mixture that stores sampled partitions...got IBPLatent
-ComponentCountDisplay([0.5, 0.4]) -> ValueError: probabilities
-ComponentCountDisplay([-0.5, 1.5]) -> ValueError: probabilities
-ComponentCountDisplay([]) -> ValueError: probabilities
-ComponentCountDisplay([[1.0]]) -> ValueError: probabilities
-ComponentCountDisplay(['a']) -> ValueError: probabilities
+ComponentCountDisplay($) for $ in [0.5, 0.4] | [-0.5, 1.5] | [] | [[1.0]] | ['a']
+    ValueError: probabilities
 ComponentCountDisplay([1.0], n_samples=0) -> ValueError: n_samples must be an integer >= 1
 ComponentCountDisplay.from_estimator(GibbsLDA()) -> NotFittedError: GibbsLDA
 ComponentCountDisplay.from_estimator(fitted('GibbsLDA'))
@@ -403,8 +364,7 @@ ComponentCountDisplay.from_estimator(fitted('GibbsLDA'))
 # grammars
 rules(root_probs=[[1.0]]) -> ValueError: root_probs must be a 1-D array of numbers, got shape
 rules(emission_probs=4 * HALF) -> ValueError: emission_probs must hold numbers in [0, 1]
-rules(rule_type_probs=HALF[:1]) -> ValueError: do not belong to one grammar
-rules(rule_type_probs=HALF[:, :1]) -> ValueError: do not belong to one grammar
+rules(rule_type_probs=HALF[$]) for $ in :1 | :, :1 -> ValueError: do not belong to one grammar
 rules(binary_probs=TABLES[3][:, 1:]) -> ValueError: do not belong to one grammar
 rules(emission_probs=np.ones((3, 2))) -> ValueError: do not belong to one grammar
 rules(shares=[1.0]) -> ValueError: shares must hold 2 numbers
@@ -415,12 +375,10 @@ rules().plot(threshold=0.0) -> ValueError: threshold must be in (0, 1], got 0
 rules().plot(threshold=1.0) -> ValueError: No rule has a probability of threshold=1 or more
 rules().plot(n_rules=0) -> ValueError: n_rules must be an integer >= 1, got 0
 rules().plot(n_words=0) -> ValueError: n_words must be an integer >= 1, got 0
-ParseTreeDisplay([]) -> ValueError: trees must be a ParseTree or several, got
-ParseTreeDisplay(['(S a)']) -> ValueError: trees must be a ParseTree or several, got
-ParseTreeDisplay([TREES[0], None]) -> ValueError: trees must be a ParseTree or several, got
+ParseTreeDisplay($) for $ in [] | ['(S a)'] | [TREES[0], None]
+    ValueError: trees must be a ParseTree or several, got
 ParseTreeDisplay(TREES, names=['a']) -> ValueError: names must hold 2 names, got 1
-ParseTreeDisplay(TREES).plot(n_columns=0)
-    ValueError: n_columns must be an integer >= 1, got 0
+ParseTreeDisplay(TREES).plot(n_columns=0) -> ValueError: n_columns must be an integer >= 1, got 0
 ParseTreeDisplay.from_estimator(fitted('HDPPCFG'), SENTENCES, feature_names='x')
     ValueError: feature_names must hold 3 names, got 1
 LowerBoundDisplay([]) -> ValueError: must hold the bounds of at least one fit
@@ -435,8 +393,7 @@ LowerBoundDisplay.from_estimator([fitted('HDPPCFG'), HDPPCFG()]) -> NotFittedErr
 
 # words
 cuts([0.5]) -> ValueError: for each of the 2 places between 3 characters
-cuts([0.1, 1.1]) -> ValueError: a number in [0, 1]
-cuts([0.1, np.nan]) -> ValueError: a number in [0, 1]
+cuts([0.1, $]) for $ in 1.1 | np.nan -> ValueError: a number in [0, 1]
 cuts('?') -> ValueError: probabilities must hold real numbers
 cuts([0.5, 0.5], [1]) -> ValueError: predicted must hold 1, 0 for each of the 2 places
 cuts([0.5, 0.5], [-1, 0]) -> ValueError: predicted must hold 1, 0 for each
@@ -448,10 +405,8 @@ SegmentationDisplay('', []) -> ValueError: must be 1 to 5000 characters, got 0
 SegmentationDisplay('a' * 5001, np.zeros(5000)) -> ValueError: got 5001: choose a part of the text
 SegmentationDisplay(['a', 'b'], [0.5], ['ab'])
     ValueError: predicted must hold the words of the text
-SegmentationDisplay(b'ab', [0.5]) -> ValueError: characters must be a string or a list
-SegmentationDisplay(7, []) -> ValueError: characters must be a string or a list
-SegmentationDisplay({'a': 1}, []) -> ValueError: characters must be a string or a list
-SegmentationDisplay(None, []) -> ValueError: characters must be a string or a list
+SegmentationDisplay($) for $ in b'ab', [0.5] | 7, [] | {'a': 1}, [] | None, []
+    ValueError: characters must be a string or a list
 of_strings(['', 'ab']) -> ValueError: must be 1 to 5000 characters, got 0
 of_strings(sample=3) -> ValueError: sample must be below the number of strings in X, 3
 of_strings(sample=-1) -> ValueError: sample must be an integer >= 0
@@ -459,18 +414,15 @@ of_strings('ab') -> ValueError: X must be a list of strings, got one string
 of_strings(feature_names=['a']) -> ValueError: feature_names are names of ids, but X holds strings
 SegmentationDisplay.from_estimator(NestedPitmanYorLM(max_iter=2).fit(IDS), IDS, feature_names='a')
     ValueError: feature_names must hold 5 names, got 1
-LexiconDisplay('a dog') -> ValueError: words must be a list of sentences
-LexiconDisplay(7) -> ValueError: words must be a list of sentences
+LexiconDisplay($) for $ in 'a dog' | 7 -> ValueError: words must be a list of sentences
 LexiconDisplay(TEXTS) -> ValueError: sentence 0 is 'the cat sat'. Split text into words first
 LexiconDisplay([['a'], 3]) -> ValueError: sentence 1 is 3
-LexiconDisplay([]) -> ValueError: at least one word
-LexiconDisplay([[], []]) -> ValueError: at least one word
+LexiconDisplay($) for $ in [] | [[], []] -> ValueError: at least one word
 LexiconDisplay([['a', None]]) -> ValueError: sentence 0 holds None
 LexiconDisplay([['a', 1.5]]) -> ValueError: sentence 0 holds 1.5
 LexiconDisplay(HIDDEN) -> ValueError: masked
 lexicon(discount=0.5) -> ValueError: belong together
-lexicon(word_length=0) -> ValueError: word_length must be a positive number
-lexicon(word_length='auto') -> ValueError: word_length must be a positive number
+lexicon(word_length=$) for $ in 0 | 'auto' -> ValueError: word_length must be a positive number
 lexicon(max_word_length=0) -> ValueError: max_word_length must be an integer >= 1
 lexicon(feature_names=['a']) -> ValueError: feature_names are names of word ids
 lexicon(kind='zipf')
@@ -486,19 +438,15 @@ LexiconDisplay.from_estimator(fitted('HierarchicalPitmanYorLM'), [[]])
     ValueError: at least one word
 LexiconDisplay.from_estimator(fitted('NestedPitmanYorLM'), 'thedog') -> ValueError: Pass [X]
 LexiconDisplay.from_estimator(NestedPitmanYorLM(), STRINGS) -> NotFittedError: NestedPitmanYorLM
-WordLaw.of(0.5, None, None) -> ValueError: belong together
-WordLaw.of(None, 1.0, None) -> ValueError: belong together
+WordLaw.of($, None) for $ in 0.5, None | None, 1.0 -> ValueError: belong together
 WordLaw.of(None, None, [1.0]) -> ValueError: base needs a discount
 WordLaw.of(1.0, 1.0, None) -> ValueError: discount must be in [0, 1)
-WordLaw.of(0.5, 0.0, None) -> ValueError: concentration must be finite and > 0
-WordLaw.of(0.5, np.inf, None) -> ValueError: concentration must be finite and > 0
+WordLaw.of(0.5, $, None) for $ in 0.0 | np.inf -> ValueError: concentration must be finite and > 0
 WordLaw.of([0.5, 0.5], 1.0, None) -> ValueError: got shapes (2,) and (1,)
 WordLaw.of([], [], None) -> ValueError: one for each length of context
 WordLaw.of('auto', 1.0, None) -> ValueError: discount must hold real numbers
-WordLaw.of(0.5, 1.0, [0.5, 0.2]) -> ValueError: probabilities with sum 1
-WordLaw.of(0.5, 1.0, [1.5, -0.5]) -> ValueError: probabilities with sum 1
-PerplexityDisplay({}) -> ValueError: perplexities must be a dict of labels
-PerplexityDisplay([1.0, 2.0]) -> ValueError: perplexities must be a dict of labels
+WordLaw.of(0.5, 1.0, [$]) for $ in 0.5, 0.2 | 1.5, -0.5 -> ValueError: probabilities with sum 1
+PerplexityDisplay($) for $ in {} | [1.0, 2.0] -> ValueError: perplexities must be a dict of labels
 PerplexityDisplay({'a': []}) -> ValueError: perplexities of 'a' must be a dict of orders
 PerplexityDisplay({'a': {}}) -> ValueError: perplexities of 'a' must be a dict of orders
 PerplexityDisplay({'a': {0: 1.0}}) -> ValueError: an order must be an integer >= 1

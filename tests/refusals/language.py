@@ -8,15 +8,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 
-from refusals.samples import DAYS, HIDDEN, SENTENCES, STRAY, TEXTS
-from skdp.data import TokenSequences
+from refusals.samples import SENTENCES
 from skdp.language import (
     CollocationPitmanYorLM,
     HierarchicalPitmanYorLM,
     KneserNeyLM,
     LanguageModelClassifier,
     NestedPitmanYorLM,
-    strip_spaces,
 )
 
 RUN = ["thedog", "sat"]
@@ -69,8 +67,7 @@ lm(order=None, discount=[0.5] * 3, concentration=[1.0] * 2)
     ValueError: concentration must be...3 numbers...from 0 to 2 and more
 lm(order=None, discount=[]) -> ValueError: discount must be...1 numbers
 kn(order=None) -> ValueError: 'order'...None
-kn(discount=[0.5] * 3) -> ValueError: discount must be...2 of them
-kn(discount=[[1, 2, 4]] * 2) -> ValueError: discount must be
+kn(discount=$) for $ in [0.5] * 3 | [[1, 2, 4]] * 2 -> ValueError: discount must be...2 of them
 lm(concentration=0) -> ValueError: concentration
 lm(discount_prior=(1.0,)) -> ValueError: discount_prior must be two
 lm(concentration_prior=(0, 1)) -> ValueError: concentration_prior must be
@@ -81,7 +78,8 @@ lm(base=[0, 0.5, 0.2, 0.3]) -> ValueError: outcome 0 of X the probability
 lm(base=HierarchicalPitmanYorLM())
     NotFittedError: base...HierarchicalPitmanYorLM, is not fitted...FrozenEstimator
 GridSearchCV(HierarchicalPitmanYorLM(2, base=lm(), max_iter=4), {'order': [1]}, cv=2,
-        error_score='raise').fit(SENTENCES) -> NotFittedError: FrozenEstimator
+        error_score='raise').fit(SENTENCES)
+    NotFittedError: FrozenEstimator
 lm().score([[0, 7]]) -> ValueError: sentence 0: word id 7...TokenVec
 kn().predict([[3, 7]]) -> ValueError: word id 3...TokenVectorizer
 lm(end_of_sequence=False).score([[], []]) -> ValueError: no words
@@ -118,16 +116,13 @@ kn().to_arpa('x.arpa', ['a', 'b', []]) -> ValueError: feature_na...got ...list
 NestedPitmanYorLM(max_iter=2).fit(["thedog", "thecat"], {0: [1]}) -> TypeError: y must be a list
 NestedPitmanYorLM(max_iter=2).fit(["thedog", "thecat"], [[[1], [1, 2]], None])
     ValueError: y must hold, for each sample, None or a 1, 0 or -1
-strip_spaces('a b') -> TypeError: texts must be a list of strings
-strip_spaces(['a', 1]) -> TypeError: texts must be a list of strings
-strip_spaces([['a']]) -> TypeError: texts must be a list of strings
+strip_spaces($) for $ in 'a b' | ['a', 1] | [['a']] -> TypeError: texts must be a list of strings
 nested('thedog') -> ValueError: X must be a list of strings, got one string...X.splitlines()
 nested().predict('thedog') -> ValueError: got one string, 'thedog'. Pass [X]
 nested().predict(pd.DataFrame({'id': range(2), 'text': RUN}))
     ValueError: one column of strings...X['text']
 nested([]) -> ValueError: 0 sample
-nested(['']) -> ValueError: Found array with 0 feature
-nested(['', '']) -> ValueError: Found array with 0 feature
+nested([$]) for $ in '' | '', '' -> ValueError: Found array with 0 feature
 nested().score(['']) -> ValueError: no characters to score
 nested(np.array([[0, -1]])) -> ValueError: Negative values
 nested([[0, -1]]) -> ValueError: sentence 0: word id -1 is out of range
@@ -156,26 +151,19 @@ collocations(['abcdefghijklm', 'b'], [np.zeros(12), None])
     ValueError: so that a word would have 13
 nested(warm_start=True).fit(RUN[:1]) -> ValueError: needs the same X
 nested(anneal=(1.5, 5)) -> ValueError: anneal must not outlast the burn-in
-nested(anneal=(0.5, 2)) -> ValueError: anneal must be a temperature
-nested(anneal=(1.5, 1.5)) -> ValueError: anneal must be a temperature
-nested(anneal=(1.5,)) -> ValueError: anneal must be a temperature
-nested(length_correction=[1.0])
-    ValueError: length_correction must hold max_word_length=20
+nested(anneal=($)) for $ in 0.5, 2 | 1.5, 1.5 | 1.5, -> ValueError: anneal must be a temperature
+nested(length_correction=[1.0]) -> ValueError: length_correction must hold max_word_length=20
 nested(length_correction=[0.0] * 20) -> ValueError: length_correction must hold
-nested(length_correction='none', word_length=4)
-    ValueError: word_length has no effect without
-nested(length_correction=[1.0] * 20, word_length='auto')
+nested(length_correction=$) for $ in 'none', word_length=4 | [1.0] * 20, word_length='auto'
     ValueError: word_length has no effect without
 nested(length_correction='none', length_prior=(1, 1)) -> ValueError: length_prior has no effect
 nested(discount=(0.5, [0.1, 0.2])) -> ValueError: discount must hold, for words and for characters
 nested(discount=(0.5, 0.5, 0.5)) -> ValueError: discount must be a number, 'auto' or a pair
 nested(concentration=(0.0, 1.0)) -> ValueError: concentration must hold
 nested(burn_in=8) -> ValueError: burn_in must be smaller than max_iter
-collocations(max_collocation_length=11)
-    ValueError: must not be smaller than max_word_length=12
+collocations(max_collocation_length=11) -> ValueError: must not be smaller than max_word_length=12
 collocations(discount=(0.5, 0.5)) -> ValueError: discount must be a number, 'auto' or three of them
-collocations(discount=(0.5, [0.1, 0.2], 0.5))
-    ValueError: must hold, for collocations, words and
+collocations(discount=(0.5, [0.1, 0.2], 0.5)) -> ValueError: must hold, for collocations, words and
 collocations(concentration=(0.0, 1.0, 1.0)) -> ValueError: concentration must hold
 collocations(word_length=3.0)
     ValueError: word_length has no effect without length_correction='poisson'

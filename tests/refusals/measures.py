@@ -5,26 +5,11 @@ import pandas as pd
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from refusals.samples import DOCUMENTS, HALF, SERIES, TEXTS, segments, tokens
-from skdp.data import SegmentedCorpus
-from skdp.datasets import make_lt_panel, make_pcfg_corpus, make_segmented_corpus, make_sticky_panel
-from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
+from refusals.samples import DOCUMENTS, SERIES
+from skdp.datasets import make_pcfg_corpus
 from skdp.grammar import ParseTree
-from skdp.metrics import (
-    align_topics,
-    bracket_scores,
-    hellinger_distance,
-    hellinger_to_document,
-    hellinger_to_previous,
-    pk,
-    segment_deviation,
-    segment_entropy,
-    segmentation_scores,
-    topic_coherence,
-    window_diff,
-)
+from skdp.metrics import bracket_scores, topic_coherence
 from skdp.preprocessing import PanelTransformer, WindowFeatures
-from skdp.sequence import HDPHMMLT
 
 TREE = ParseTree.from_brackets("(S a)")
 
@@ -66,9 +51,7 @@ cfg({}) -> ValueError: grammar must be the name of a grammar or a dictionary
 cfg({'S': [(('a',), 0.7)]}) -> ValueError: probabilities of 'S' must sum to 1, not 0.7
 cfg({'S': []}) -> ValueError: probabilities of 'S' must sum to 1, not 0
 cfg({'S': [('a', 1.0)]}) -> ValueError: a tuple of at least one str; got ('a', 1.0)
-cfg({'S': [((), 1.0)]}) -> ValueError: rules of 'S' must be pairs
-cfg({'S': [(('a', 3), 1.0)]}) -> ValueError: rules of 'S' must be pairs
-cfg({'S': ['a']}) -> ValueError: rules of 'S' must be pairs
+cfg({'S': [$]}) for $ in ((), 1.0) | (('a', 3), 1.0) | 'a' -> ValueError: rules of 'S' must be pairs
 cfg({'S': [(('a',), -1.0), (('b',), 2.0)]}) -> ValueError: must be in [0, 1], got -1
 cfg({'S': [(('a',), np.nan)]}) -> ValueError: must be in [0, 1], got nan
 cfg({'S': [(('a b',), 1.0)]}) -> ValueError: A word must not contain white space, got 'a b'
@@ -97,11 +80,10 @@ brackets(['(S a)'], ['(S a)'], same_labels=[('A', 'B', 'C')])
 brackets(['(S a)'], ['(S a)'], same_labels=[('A',)]) -> ValueError: got 1: ('A',)
 brackets(['(S a)'], ['(S a)'], deleted_labels='ROOT')
     TypeError: deleted_labels must hold labels, got the str 'ROOT'
-brackets(['(S a b)'], ['(S a c)']) -> ValueError: Sentence 0: the words of the two trees differ
+brackets($) for $ in ['(S a b)'], ['(S a c)'] | ['(S a (, b))'], ['(S a c)'] |
+        ['(S (-LRB- -LRB-) (-RRB- -RRB-))'], [ParseTree('S', [')', '('])]
+    ValueError: Sentence 0: the words of the two trees differ
 brackets(['(S a)', '(S a b)'], ['(S a)'] * 2) -> ValueError: Sentence 1: the words of the two trees
-brackets(['(S a (, b))'], ['(S a c)']) -> ValueError: Sentence 0: the words of the two trees
-brackets(['(S (-LRB- -LRB-) (-RRB- -RRB-))'], [ParseTree('S', [')', '('])])
-    ValueError: words of the two trees differ
 brackets(['(S a)'], []) -> ValueError: must hold the same number of trees, at least one; got 1 and 0
 brackets([], []) -> ValueError: must hold the same number of trees, at least one; got 0 and 0
 bracket_scores([TREE], ['(S a)']) -> TypeError: Trees must be of class ParseTree, got str
@@ -119,16 +101,12 @@ segmentation_scores('a dog', 'a dog') -> TypeError: true[0] must be the list
 segmentation_scores([['a']], [['a'], ['b']]) -> ValueError: as many strings, got 1 and 2
 segmentation_scores([['a'], ['ab']], [['a'], ['a', 'c']])
     ValueError: same letters: string 1 has not
-pk([], []) -> ValueError: true must be 1-D
-pk([[0, 1]], [0, 1]) -> ValueError: true must be 1-D
+pk($) for $ in [], [] | [[0, 1]], [0, 1] -> ValueError: true must be 1-D
 pk([0, 1], 1) -> ValueError: predicted must be 1-D
-pk([0, 2], [0, 1]) -> ValueError: true must hold only 0 and 1
+pk([$], [0, 1]) for $ in 0, 2 | 0, np.nan | '0', '1' -> ValueError: true must hold only 0 and 1
 pk([0, 1], [0.5, 1]) -> ValueError: predicted must hold only 0 and 1
-pk([0, np.nan], [0, 1]) -> ValueError: true must hold only 0 and 1
-pk(['0', '1'], [0, 1]) -> ValueError: true must hold only 0 and 1
 pk([0, 1], [0, 1, 0]) -> ValueError: predicted must have as many entries as true, 2
-pk([0, 1], [0, 1], 0) -> ValueError: k must be an integer >= 1
-pk([0, 1], [0, 1], 1.5) -> ValueError: k must be an integer >= 1
+pk([0, 1], [0, 1], $) for $ in 0 | 1.5 -> ValueError: k must be an integer >= 1
 pk([0, 1], [0, 1], 3) -> ValueError: k must be at most 2
 window_diff([[0, 1]], [0, 1]) -> ValueError: true must be 1-D
 window_diff([0, 1], [0.5, 1]) -> ValueError: predicted must hold only 0 and 1
@@ -139,18 +117,13 @@ topic_coherence([[0, 1]], DOCUMENTS, n_words=2.0) -> ValueError: n_words must be
 topic_coherence([[0, 1]], DOCUMENTS) -> ValueError: n_words must be at most 2
 topic_coherence([[0, 1, 2], [0, 1]], DOCUMENTS, n_words=3) -> ValueError: n_words must be at most 2
 topic_coherence(np.eye(3, 4), DOCUMENTS, n_words=5) -> ValueError: n_words must be at most 4
-cohere([[0, 1]], window=0) -> ValueError: window must be an integer >= 1
-cohere([[0, 1]], window=2.5) -> ValueError: window must be an integer >= 1
+cohere([[0, 1]], window=$) for $ in 0 | 2.5 -> ValueError: window must be an integer >= 1
 cohere([[0, 1]], window='paragraph') -> ValueError: window must be an integer >= 1, 'seg
 cohere([[0, 4]]) -> ValueError: topics must hold word ids below ... 4, got 4
-cohere([[0, -1]]) -> ValueError: topics must hold word ids >= 0
-cohere([[1, 1]]) -> ValueError: topics must hold word ids >= 0, each once
-cohere([['a', 'b']]) -> ValueError: topics must be a 2-D array
-topic_coherence([], DOCUMENTS) -> ValueError: topics must be a 2-D array
-topic_coherence(0.5, DOCUMENTS) -> ValueError: topics must be a 2-D array
-topic_coherence(np.ones(4), DOCUMENTS) -> ValueError: topics must be a 2-D array
-topic_coherence([0.5, 0.5], DOCUMENTS) -> ValueError: topics must be a 2-D array
-cohere([[[0, 1]]]) -> ValueError: topics must be a 2-D array
+cohere([[$]]) for $ in 0, -1 | 1, 1 -> ValueError: topics must hold word ids >= 0, each once
+cohere([[$]]) for $ in 'a', 'b' | [0, 1] -> ValueError: topics must be a 2-D array
+topic_coherence($, DOCUMENTS) for $ in [] | 0.5 | np.ones(4) | [0.5, 0.5]
+    ValueError: topics must be a 2-D array
 cohere([[0.5, np.nan, 0, 0]]) -> ValueError: topics must hold finite
 cohere([[0.5, 0.5], [0.2, 0.2, 0.1]]) -> ValueError: topics must hold finite
 topic_coherence(np.eye(2, 6), SegmentedCorpus.from_documents(DOCUMENTS), n_words=2)
@@ -176,13 +149,12 @@ segment_deviation(HALF, [1, 1], [0, 1, 2]) -> ValueError: segment_topic must be 
 hellinger_distance(HALF, HALF[:, :1]) -> ValueError: q must have as many columns as p, 2
 align_topics(HALF, HALF[:, :1]) -> ValueError: other must have as many columns as reference
 align_topics(HALF, HALF[:1]) -> ValueError: other must have at least as many topics
-hellinger_to_previous(HALF, [0, 1]) -> ValueError: doc_ptr must rise from 0 to 2
+hellinger_to_previous(HALF, $) for $ in [0, 1] | SegmentedCorpus.from_documents([[[0]]])
+    ValueError: doc_ptr must rise from 0 to 2, the number of rows of segment_topic
 hellinger_to_previous(HALF, [0, 1.5, 2]) -> ValueError: doc_ptr must be a 1-D array of int
 segment_entropy(HALF, [1, 2]) -> ValueError: doc_ptr must rise from 0 to 2
 segment_deviation(HALF, HALF, [0, 2]) -> ValueError: doc_topic must have a row for each of
 segment_deviation(HALF, HALF[:, 1:], [0, 1, 2]) -> ValueError: segment_topic must have as m
-hellinger_to_previous(HALF, SegmentedCorpus.from_documents([[[0]]]))
-    ValueError: doc_ptr must rise from 0 to 2, the number of rows of segment_topic
 SegmentVectorizer().fit('one text') -> ValueError: Iterable over raw text documents expected
 segments().transform('one text') -> ValueError: Iterable over raw text documents expected
 SegmentVectorizer().fit(['text', 3])
@@ -220,12 +192,9 @@ TokenVectorizer().fit(['text', np.nan])
     ValueError: sentence 1: must be text or a list of words, got nan
 tokens().transform(['text', np.nan])
     ValueError: sentence 1: must be text or a list of words, got nan
-TokenVectorizer().fit([['text', 3]]) -> ValueError: sentence 0: must be text
-tokens().transform([['text', 3]]) -> ValueError: sentence 0: must be text
-TokenVectorizer().fit([['text', None]]) -> ValueError: sentence 0: must be text
-tokens().transform([['text', None]]) -> ValueError: sentence 0: must be text
-TokenVectorizer().fit([]) -> ValueError: empty vocabulary
-TokenVectorizer().fit(['', []]) -> ValueError: empty vocabulary
+TokenVectorizer().fit([['text', $]]) for $ in 3 | None -> ValueError: sentence 0: must be text
+tokens().transform([['text', $]]) for $ in 3 | None -> ValueError: sentence 0: must be text
+TokenVectorizer().fit($) for $ in [] | ['', []] -> ValueError: empty vocabulary
 tokens(suffixes='ing') -> ValueError: 'suffixes' parameter of TokenVectorizer must be
 tokens(unknown_words='drop', min_count=9) -> ValueError: empty vocabulary
 TokenVectorizer(vocabulary=['a', 'a']).transform(TEXTS) -> ValueError: once

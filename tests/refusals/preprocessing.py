@@ -31,8 +31,7 @@ windows().transform(1e200 * X) -> ValueError: X must hold numbers up to 1e+120
 windows().inverse_states(None, X) -> TypeError: states must be an array with an entry for each
 windows().inverse_states(3, X) -> TypeError: states must be an array with an entry for each
 windows().inverse_states([3, None], [X, X]) -> TypeError: states must be an array...or a list
-clusters().explain(3) -> ValueError: feature_names must hold 1 different names
-clusters().explain("a") -> ValueError: feature_names must hold 1 different names
+clusters().explain($) for $ in 3 | "a" -> ValueError: feature_names must hold 1 different names
 chains([[9]]) -> ValueError: chains[0]: X has 2 columns, from 0 to 1; got 9
 chains([[0], ["b"]]) -> ValueError: chains[1] has the name 'b', but X has no names
 chains([[0, 0]]) -> ValueError: chains[0] must have each column once

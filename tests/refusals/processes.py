@@ -2,20 +2,16 @@
 
 import numpy as np
 
+from skdp.processes import concentration_for_table_count as concentration_for
 from skdp.processes import (
-    StirlingRatios,
-    expected_table_count,
     gem_truncation_error,
-    log_stirling_numbers,
     sample_concentration,
     sample_crp,
     sample_discount,
     sample_gem,
     sample_network_tables,
     sample_table_counts,
-    stirling_ratios,
 )
-from skdp.processes import concentration_for_table_count as concentration_for
 
 NETWORK = {
     "counts": [[0, 0, 0], [40, 1, 0], [0, 7, 3], [5, 2, 0]],
@@ -68,32 +64,22 @@ concentrations(tables=[0, 1]) -> ValueError: tables must be between 1 and custom
 concentrations(tables=[1, -1]) -> ValueError: tables must hold integers >= 0, got [1, -1].
 concentrations(discount=1.0) -> ValueError: discount must be a number in [0, 1), got 1.0.
 concentrations(concentration=0.0) -> ValueError: concentration must be a finite number > 0, got 0.0.
-concentrations(prior=(0.0, 1.0)) -> ValueError: prior must be two positive numbers (shape, rate),
-concentrations(prior=(1.0, np.inf)) -> ValueError: prior must be two positive numbers (shape,
-concentrations(prior=(1.0,)) -> ValueError: prior must be two positive numbers (shape, rate), from
-concentrations(prior=('1', 1.0)) -> ValueError: prior must be two positive numbers (shape, rate),
-concentrations(prior=1.0) -> ValueError: prior must be two positive numbers (shape, rate), from
+concentrations(prior=$) for $ in (0.0, 1.0) | (1.0, np.inf) | (1.0,) | ('1', 1.0) | 1.0
+    ValueError: prior must be two positive numbers (shape, rate), from
 concentrations(n_sweeps=0) -> ValueError: n_sweeps must be an integer >= 1, got 0.
 concentrations(random_state='x') -> ValueError: random_state must be None, an int, a numpy
 discounts(customers=[[3.5, 2]]) -> ValueError: customers must hold integers >= 0, got [[3.5, 2]].
-discounts(customers=[[3]]) -> ValueError: customers and tables must be 1-D or 2-D and of the same
-discounts(customers=[3, 2]) -> ValueError: customers and tables must be 1-D or 2-D and of the same
-discounts(customers=3, tables=1) -> ValueError: customers and tables must be 1-D or 2-D and of the
-discounts(customers=[[[3, 2]]], tables=[[[2, 1]]]) -> ValueError: customers and tables must be 1-D
+discounts(customers=$) for $ in [[3]] | [3, 2] | 3, tables=1 | [[[3, 2]]], tables=[[[2, 1]]]
+    ValueError: customers and tables must be 1-D or 2-D and of the same
 discounts(tables=[[4, 1]]) -> ValueError: tables must be between 1 and customers (0 where customers
 discounts(tables=[[0, 1]]) -> ValueError: tables must be between 1 and customers (0 where customers
 discounts(tables=[[1, -1]]) -> ValueError: tables must hold integers >= 0, got [[1, -1]].
-discounts(concentration=0.0) -> ValueError: concentration must be a finite number > 0, or 1 of
-discounts(concentration=[1.0, 1.0]) -> ValueError: concentration must be a finite number > 0, or 1
-discounts(concentration=[np.inf]) -> ValueError: concentration must be a finite number > 0, or 1 of
-discounts(concentration=np.nan) -> ValueError: concentration must be a finite number > 0, or 1 of
-discounts(concentration='1') -> ValueError: concentration must be a finite number > 0, or 1 of
+discounts(concentration=$) for $ in 0.0 | [1.0, 1.0] | [np.inf] | np.nan | '1'
+    ValueError: concentration must be a finite number > 0, or 1 of
 discounts(discount=1.0) -> ValueError: discount must be a number in [0, 1), got 1.0.
 discounts(discount=-0.1) -> ValueError: discount must be a number in [0, 1), got -0.1.
-discounts(prior=(0.0, 1.0)) -> ValueError: prior must be two positive numbers (p, q), from 1e-08 to
-discounts(prior=(1.0, np.inf)) -> ValueError: prior must be two positive numbers (p, q), from 1e-08
-discounts(prior=(1.0,)) -> ValueError: prior must be two positive numbers (p, q), from 1e-08 to
-discounts(prior=1.0) -> ValueError: prior must be two positive numbers (p, q), from 1e-08 to
+discounts(prior=$) for $ in (0.0, 1.0) | (1.0, np.inf) | (1.0,) | 1.0
+    ValueError: prior must be two positive numbers (p, q), from 1e-08 to
 discounts(n_sweeps=0) -> ValueError: n_sweeps must be an integer >= 1, got 0.
 discounts(random_state='x') -> ValueError: random_state must be None, an int, a numpy RandomState
 
@@ -102,10 +88,8 @@ table_counts(counts=[5, 1.5, 0]) -> ValueError: counts must hold integers >= 0, 
 table_counts(counts=[5, -1, 0]) -> ValueError: counts must hold integers >= 0, got [5, -1, 0].
 table_counts(counts=[5, 1]) -> ValueError: counts and base must be 1-D, not empty and of the same
 table_counts(counts=[], base=[]) -> ValueError: counts and base must be 1-D, not empty and of the
-table_counts(base=[0.5, 0.0, 0.5]) -> ValueError: base must hold probabilities, positive where a
-table_counts(base=[0.5, 0.6, -0.1]) -> ValueError: base must hold probabilities, positive where a
-table_counts(base=[0.5, np.nan, 0.5]) -> ValueError: base must hold probabilities, positive where a
-table_counts(base=['a', 'b', 'c']) -> ValueError: base must hold probabilities, positive where a
+table_counts(base=[$]) for $ in 0.5, 0.0, 0.5 | 0.5, 0.6, -0.1 | 0.5, np.nan, 0.5 | 'a', 'b', 'c'
+    ValueError: base must hold probabilities, positive where a
 table_counts(discount=1.0) -> ValueError: discount must be a number in [0, 1), got 1.0.
 table_counts(concentration=-0.5) -> ValueError: concentration must be a finite number > -0.5, got
 table_counts(concentration='1') -> ValueError: concentration must be a finite number > -0.5, got
@@ -192,18 +176,11 @@ StirlingRatios.for_counts(-1, 0.5) -> ValueError: n_max must be an integer >= 0,
 concentration_for([5, 5], [2.0, 2.0, 2.0]) -> ValueError: n and table_count must broadcast, got
 concentration_for(2 ** 61, 3.0, 0.9) -> ValueError: table_count=3.0 cannot be reached: with
 concentration_for(5, '2') -> ValueError: table_count must hold real numbers, got '2'.
-concentration_for(10, 1, 0.0) -> ValueError: table_count must hold numbers above 1 and below n, got
-concentration_for(10, 0.5, 0.5) -> ValueError: table_count must hold numbers above 1 and below n,
-concentration_for(10, 10, 0.0) -> ValueError: table_count must hold numbers above 1 and below n,
-concentration_for(10, 10.5, 0.5) -> ValueError: table_count must hold numbers above 1 and below n,
-concentration_for(10, -1, 0.0) -> ValueError: table_count must hold numbers above 1 and below n,
-concentration_for(10, np.nan, 0.5) -> ValueError: table_count must hold numbers above 1 and below
-concentration_for(10, np.inf, 0.0) -> ValueError: table_count must hold numbers above 1 and below
-concentration_for(10, [3, 10], 0.5) -> ValueError: table_count must hold numbers above 1 and below
-concentration_for(10, [1.0, 3], 0.0) -> ValueError: table_count must hold numbers above 1 and below
-concentration_for(0, 1.5) -> ValueError: n must hold integers >= 2: a single customer has one table.
-concentration_for(1, 1.5) -> ValueError: n must hold integers >= 2: a single customer has one table.
-concentration_for([5, 1], 1.5) -> ValueError: n must hold integers >= 2: a single customer has one
+concentration_for(10, $) for $ in 1, 0.0 | 0.5, 0.5 | 10, 0.0 | 10.5, 0.5 | -1, 0.0 | np.nan, 0.5 |
+        np.inf, 0.0 | [3, 10], 0.5 | [1.0, 3], 0.0
+    ValueError: table_count must hold numbers above 1 and below n, got
+concentration_for($, 1.5) for $ in 0 | 1 | [5, 1]
+    ValueError: n must hold integers >= 2: a single customer has one table.
 concentration_for(2.5, 1.5) -> ValueError: n must hold integers >= 0, got 2.5.
 concentration_for(-1, 1.5) -> ValueError: n must hold integers >= 0, got -1.
 concentration_for('3', 1.5) -> ValueError: n must hold integers, got '3'.
@@ -216,7 +193,6 @@ concentration_for(5, 2.0, -0.1) -> ValueError: discount must be a number in [0, 
 expected_table_count(5, -0.1, 1.0) -> ValueError: discount must be a number in [0, 1), got -0.1.
 concentration_for(5, 2.0, None) -> ValueError: discount must be a number in [0, 1), got None.
 expected_table_count(5, None, 1.0) -> ValueError: discount must be a number in [0, 1), got None.
-expected_table_count(5, 0.5, -0.5) -> ValueError: concentration must be a finite number > -0.5, got
-expected_table_count(5, 0.5, np.nan) -> ValueError: concentration must be a finite number > -0.5,
-expected_table_count(5, 0.5, np.inf) -> ValueError: concentration must be a finite number > -0.5,
+expected_table_count(5, 0.5, $) for $ in -0.5 | np.nan | np.inf
+    ValueError: concentration must be a finite number > -0.5, got
 """
