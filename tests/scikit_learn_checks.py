@@ -19,11 +19,9 @@ COMPARE_PREDICTIONS = (
 
 
 def expected_failures(estimator):
-    """Return the checks that fail by scikit-learn's own fault or ask what cannot be, and why.
-
-    It checks invariance with ``n_components=1``, where states do not follow each other; there is
-    no such number of factors. But steps still inform about which sample is right.
-    """
+    """Return the checks that fail by scikit-learn's own fault or ask what cannot be, and why. It
+    checks invariance with ``n_components=1``, where states do not follow each other; there is no
+    such number of factors. But steps still inform about which sample is right."""
     failures = {}
     ordered = "the rows of an array are one sequence: their order counts"
     if type(estimator).__name__ == "HDPMixture":

@@ -37,10 +37,8 @@ def kernels():
 
 
 def dispatchers(values):
-    """Yield the kernels among values, and those in tables by sampler.
-
-    Sections are none: they are copied into kernels and never compiled by themselves.
-    """
+    """Yield the kernels among values, and those in tables by sampler. Sections are none: they are
+    copied into kernels and never compiled by themselves."""
     for value in values:
         if isinstance(value, Dispatcher):
             if value.targetoptions.get("inline") != "always":
@@ -154,11 +152,8 @@ def is_compound(expression, parts, names):
 
 
 def test_sources():
-    """No kernel that Python can call seems to return an array or a named tuple.
-
-    This looks at the source, compiled or not; types are known to the door only, once there is
-    machine code.
-    """
+    """No kernel that Python can call seems to return an array or a named tuple. This looks at the
+    source, compiled or not; types are known to the door only, once there is machine code."""
     wrong = [
         f"{name} returns {ast.unparse(expression)}"
         for name, kernel in ENTRY_POINTS.items()

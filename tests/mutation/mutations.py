@@ -27,10 +27,8 @@ class Mutation(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """The name of its line in ``passed.txt``.
-
-        It has a hash of the patch, so that a patch that is changed is a new one.
-        """
+        """The name of its line in ``passed.txt``. It has a hash of the patch, so that a patch that
+        is changed is a new one."""
         digest = zlib.crc32("\n".join([self.file, self.old, self.new]).encode())
         return f"patch:{self.name}:{digest:08x}"
 

@@ -259,9 +259,7 @@ def test_predictive(root, hyper):
 @pytest.mark.parametrize("discount", [0.0, "auto"])
 def test_one_column_is_a_bigram_model(discount, monkeypatch):
     """Contexts of the word before, the beginning last: from one start the same chain, bit for bit.
-
-    Probabilities are summed from the other end, so their last digits differ.
-    """
+    Probabilities are summed from the other end, so their last digits differ."""
     monkeypatch.setattr("skdp.processes._franchise.find_start", lambda *_: (None, None))
     rng = np.random.default_rng(0)
     n_words = 9

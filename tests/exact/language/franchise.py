@@ -74,10 +74,8 @@ def stirling(n: int, d) -> list[list]:
 
 
 def restaurant_weight(cells: Sequence[tuple[int, int]], d, theta, numbers: list[list]):
-    """Return the factor of a restaurant with (customers, tables) a cell; `numbers` are S_d.
-
-    The first factors of (theta|d)_T and (theta)_C cancel, so that theta may be 0.
-    """
+    """Return the factor of a restaurant with (customers, tables) a cell; `numbers` are S_d. The
+    first factors of (theta|d)_T and (theta)_C cancel, so that theta may be 0."""
     if not cells:
         return 1
     n_customers, n_tables = map(sum, zip(*cells, strict=True))
@@ -118,10 +116,8 @@ def joint(customers: Counts, tables: Counts, discounts, concentrations, base: Ma
 
 
 def log_seats(sizes: Mapping[Cell, Sequence[int]], discounts, concentrations) -> float:
-    """Return log p(events, seats) without the base's factors, customer by customer.
-
-    `sizes` are those of a cell's tables.
-    """
+    """Return log p(events, seats) without the base's factors, customer by customer. `sizes` are
+    those of a cell's tables."""
     total = 0.0
     restaurants = defaultdict(list)
     for (u, _), of in sizes.items():

@@ -195,10 +195,8 @@ def evidence_of_letters(problem: Problem, spellings: frozenset) -> float:
 
 @cache
 def _root_of_letters(problem: Problem, customers: tuple[int, ...]) -> float:
-    """Return the factor of the characters' root, whose outcomes have one probability.
-
-    Its tables matter by their number alone: a product of polynomials sums over the rest.
-    """
+    """Return the factor of the characters' root, whose outcomes have one probability. Its tables
+    matter by their number alone: a product of polynomials sums over the rest."""
     d, theta = problem.character_discounts[0], problem.character_concentrations[0]
     polynomial = np.ones(1)
     for c in customers:
@@ -303,10 +301,8 @@ Sizes = dict[Cell, list[int]]
 def log_joint(
     problem: Problem, chosen: Sequence[Words], of_words: Sizes, of_letters: Sizes
 ) -> float:
-    """Return log p(segmentations, seats), customer by customer.
-
-    The seats must be those of just these words: every cell has the customers that they send.
-    """
+    """Return log p(segmentations, seats), customer by customer. The seats must be those of just
+    these words: every cell has the customers that they send."""
     p = problem
     roots = {w: of for (u, w), of in of_words.items() if not u}
     tables = {cell: len(sizes) for cell, sizes in of_words.items()}

@@ -15,9 +15,7 @@ State = dict[tuple[str, Context, Hashable], tuple[int, ...]]
 @dataclass(frozen=True)
 class Franchise:
     """Discounts and concentrations by depth, and how the root draws the dish of a new table.
-
-    `base(state, outcome)` yields probabilities, and what the state is after the draw.
-    """
+    `base(state, outcome)` yields probabilities, and what the state is after the draw."""
 
     discounts: Sequence
     concentrations: Sequence
@@ -51,9 +49,7 @@ def arrive(franchise: Franchise, state: State, context: Context, outcome: Hashab
 
 def seatings(franchise: Franchise, events: Iterable[Cell], state: State | None = None) -> Iterator:
     """Yield the probability of each way in which the events are seated, and the state at the end.
-
-    Every seating of every customer is visited, so that probabilities sum to the evidence.
-    """
+    Every seating of every customer is visited, so that probabilities sum to the evidence."""
     events = list(events)
     if not events:
         yield 1, state or {}

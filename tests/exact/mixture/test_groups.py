@@ -229,11 +229,9 @@ def test_completion_by_one_row(name):
 
 
 def assert_mean(draws, expected):
-    """Assert that a mean over the keys is right: |z| < 5 for up to 20 numbers of each case.
-
-    40 independent draws, of Student's t with 39 degrees of freedom: a false alarm for one in 500
-    choices of the keys, of all cases here together.
-    """
+    """Assert that a mean over the keys is right: |z| < 5 for up to 20 numbers of each case. 40
+    independent draws, of Student's t with 39 degrees of freedom: a false alarm for one in 500
+    choices of the keys, of all cases here together."""
     error = np.std(draws, axis=0, ddof=1) / np.sqrt(len(draws))
     assert np.any(error > 1e-6)  # they are draws
     assert np.all(np.abs(np.mean(draws, axis=0) - expected) < 5.0 * np.maximum(error, 1e-9))

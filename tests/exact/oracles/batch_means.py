@@ -24,11 +24,9 @@ GO_ON = 0.2
 
 
 def z_scores(draws: np.ndarray, expected: np.ndarray, resolution: float | None = None):
-    """Compare the mean over axis 0 of correlated draws to what is expected.
-
-    The standard error is at least `resolution`, by default 1 / len(draws), one event in the whole
-    run, so that what never moved must agree that closely.
-    """
+    """Compare the mean over axis 0 of correlated draws to what is expected. The standard error is
+    at least `resolution`, by default 1 / len(draws), one event in the whole run, so that what never
+    moved must agree that closely."""
     draws = np.asarray(draws, dtype=float)
     batches = draws[: len(draws) // N_BATCHES * N_BATCHES]
     means = batches.reshape(N_BATCHES, -1, *draws.shape[1:]).mean(axis=1)

@@ -44,11 +44,9 @@ def log_classes(every, concentration):
 
 
 def _each_column(rows, every, noise, weights):
-    """Yield the statistics of each column given each class.
-
-    They are the number of its observed entries, the log determinant of their covariance S, x^T
-    S^-1 x, and the means and variances of all entries given these, (number of classes, N).
-    """
+    """Yield the statistics of each column given each class. They are the number of its observed
+    entries, the log determinant of their covariance S, x^T S^-1 x, and the means and variances of
+    all entries given these, (number of classes, N)."""
     rows = np.asarray(rows, dtype=float)
     noise, weights = (np.broadcast_to(each, rows.shape[1]) for each in (noise, weights))
     shared = np.array([features @ features.T for features in every])
@@ -124,10 +122,8 @@ def describe(features, most=4):
 
 
 def _next_terms(row, rows, features, concentration, noise, weights, most_new):
-    """Return all z of the next row, and log p(row, z | X, [Z]) summed over its new features.
-
-    By the joint of all rows over that of the rows before.
-    """
+    """Return all z of the next row, and log p(row, z | X, [Z]) summed over its new features. By the
+    joint of all rows over that of the rows before."""
     n_rows, n_features = features.shape
     m = features.sum(axis=0)
     every, all_rows, logs = list(product((0.0, 1.0), repeat=n_features)), [], []
@@ -158,12 +154,10 @@ def next_features(row, rows, features, concentration, noise, weights, most_new=1
 
 
 def hyper_posterior(rows, every, concentration, noise_prior, weights_prior, grid):
-    """Return P([Z] | X) and E[log alpha], E[log v], E[log u], all three drawn.
-
-    alpha ~ Gamma(concentration), 1 / v ~ Gamma(noise_prior), 1 / u ~ Gamma(weights_prior), each
-    prior (shape, rate). alpha is summed out in closed form, the variances over a grid of their
-    logarithms.
-    """
+    """Return P([Z] | X) and E[log alpha], E[log v], E[log u], all three drawn. alpha ~
+    Gamma(concentration), 1 / v ~ Gamma(noise_prior), 1 / u ~ Gamma(weights_prior), each prior
+    (shape, rate). alpha is summed out in closed form, the variances over a grid of their
+    logarithms."""
     shape, rate = concentration
     rows = np.asarray(rows, dtype=float)
     total = rate + sum(1.0 / i for i in range(1, len(rows) + 1))

@@ -60,9 +60,7 @@ class Gapped(Integrated):
 
 class StudentT(Integrated):
     """Rows with weights u ~ Gamma(nu / 2, nu / 2): N(mu, Sigma / u), normal-inverse-Wishart.
-
-    Weights and missing values are integrated out by trapezoids in log u and in t, as above.
-    """
+    Weights and missing values are integrated out by trapezoids in log u and in t, as above."""
 
     def __init__(self, freedom, mean, precision, dof, scale):
         super().__init__()

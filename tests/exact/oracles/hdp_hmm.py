@@ -42,11 +42,9 @@ def negative_binomial_pmf(k, r, p):
 
 
 class Latent(NamedTuple):
-    """Parameters that are averaged over.
-
-    From points (n, n_dims) of the unit cube `draw` makes log phi, (n, J, J), or 0; log p(sequences
-    given states), (n,), as a function of them, or 0; and figures of parameters, (n, F).
-    """
+    """Parameters that are averaged over. From points (n, n_dims) of the unit cube `draw` makes log
+    phi, (n, J, J), or 0; log p(sequences given states), (n,), as a function of them, or 0; and
+    figures of parameters, (n, F)."""
 
     n_dims: int
     draw: Callable
@@ -109,11 +107,9 @@ def predict(vectors, prior):
 
 @cache
 def log_gaussian_evidence(vectors, prior):
-    """Return the log density of the vectors of a state; NaN is missing.
-
-    Of the last vector the t density has a margin of what was observed. Where others, too, were
-    observed in part, in all but one entry, that entry is integrated out numerically.
-    """
+    """Return the log density of the vectors of a state; NaN is missing. Of the last vector the t
+    density has a margin of what was observed. Where others, too, were observed in part, in all but
+    one entry, that entry is integrated out numerically."""
     vectors = [np.array(x) for x in vectors if not np.isnan(x).all()]
     vectors.sort(key=lambda x: np.isnan(x).any())
     for i, x in enumerate(vectors[:-1]):
@@ -193,10 +189,8 @@ def count(problem, states):
 
 
 def length_likelihood(sequences, durations, n_states):
-    """Return p(lengths of all segments of state j) for every j and point of the grid.
-
-    The mass beyond the longest duration is there.
-    """
+    """Return p(lengths of all segments of state j) for every j and point of the grid. The mass
+    beyond the longest duration is there."""
     longest, grid, _, pmf = durations
     tables = [pmf(k) for k in range(longest)]
     at_least = [1.0 - sum(tables[:k], np.zeros_like(grid)) for k in range(longest)]

@@ -72,10 +72,8 @@ def estimates(problem: Problem, z: Sequence[int], y: Sequence[int]):
 
 
 def enumerate_posterior(problem: Problem) -> SimpleNamespace:
-    """Visit every state; return posterior means.
-
-    Those of clusters are named as those of topics; `topic_and_cluster` is P(z_i = z_0, y_s = y_0).
-    """
+    """Visit every state; return posterior means. Those of clusters are named as those of topics;
+    `topic_and_cluster` is P(z_i = z_0, y_s = y_0)."""
     n_clusters, n_topics = problem.shape
 
     def states():

@@ -81,11 +81,9 @@ def joint(similarities, alpha, outcomes, n_outcomes, gamma, model):
 
 
 def predictive(links, to_training, alpha, outcomes, n_outcomes, gamma, model):
-    """Return the distribution of the outcome of one more observation given the links.
-
-    `to_training` has its similarities to the others. It is the ratio of the probabilities of the
-    outcomes with and without it, summed over its links.
-    """
+    """Return the distribution of the outcome of one more observation given the links. `to_training`
+    has its similarities to the others. It is the ratio of the probabilities of the outcomes with
+    and without it, summed over its links."""
     n, total = len(links), alpha + sum(to_training)
     before = outcome_probability(components(links), outcomes, n_outcomes, gamma, model)
     result = np.zeros(n_outcomes)
@@ -100,9 +98,7 @@ def predictive(links, to_training, alpha, outcomes, n_outcomes, gamma, model):
 
 def by_parameter(similarities_of, alphas, outcomes, n_outcomes, gamma, model):
     """Return p(links, outcomes) by parameter of the similarity, alpha and link vector.
-
-    `similarities_of` is a list of matrices, one for each value of the parameter.
-    """
+    `similarities_of` is a list of matrices, one for each value of the parameter."""
     n = len(outcomes)
     every = np.array(all_links(n))
     given = np.array([

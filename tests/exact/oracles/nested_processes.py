@@ -23,11 +23,9 @@ class Urn:
 
 
 def nested_joint(words, labels, outer, inner, concentration, word_prior):
-    """Return p(words, labels) of a nested process.
-
-    A word draws a distribution, label[0], with weights around `outer`; from it a component,
-    label[1], with weights around `inner`; and from that component itself.
-    """
+    """Return p(words, labels) of a nested process. A word draws a distribution, label[0], with
+    weights around `outer`; from it a component, label[1], with weights around `inner`; and from
+    that component itself."""
     distributions = Urn([concentration * w for w in outer])
     components = [Urn([concentration * w for w in inner]) for _ in outer]
     emissions = [Urn(word_prior) for _ in inner]
@@ -48,11 +46,9 @@ def nested_evidence(words, outer, inner, concentration, word_prior):
 
 
 def franchise_evidence(words, groups, weights, concentration, word_prior):
-    """Return p(words | groups) of a hierarchical process with given top-level weights.
-
-    Words are seated one by one in the restaurant of their group; a table serves a component drawn
-    from `weights`, which emits the words of its customers.
-    """
+    """Return p(words | groups) of a hierarchical process with given top-level weights. Words are
+    seated one by one in the restaurant of their group; a table serves a component drawn from
+    `weights`, which emits the words of its customers."""
 
     def seat(i, tables, served):
         if i == len(words):

@@ -131,11 +131,9 @@ def joint(problem, labels, alpha, gamma, known):
 
 
 def posterior(problem, most=None):
-    """Return all partitions, their probabilities, and the expected tables of segments.
-
-    Tables (J, 2) are those that order from the document and those that order from the segment
-    before. Only partitions of at most `most` topics are possible.
-    """
+    """Return all partitions, their probabilities, and the expected tables of segments. Tables (J,
+    2) are those that order from the document and those that order from the segment before. Only
+    partitions of at most `most` topics are possible."""
     every, known = problem.partitions(most), {}
     weights, tables = np.zeros(len(every)), np.zeros((len(problem.segments), 2))
     for i, labels in enumerate(every):
@@ -157,10 +155,8 @@ def mean_concentrations(problem, alpha_prior, gamma_prior, most=None):
 
 
 def log_joint(problem, labels, s, t, weights, rest):
-    """Return log p(w, z, s, t, beta), with the density of the weights of topics with words.
-
-    s and t are (J, K), over all segments; the model "hdp" has none.
-    """
+    """Return log p(w, z, s, t, beta), with the density of the weights of topics with words. s and t
+    are (J, K), over all segments; the model "hdp" has none."""
     n = counts_of(problem.segments, labels, problem.n_known)
     result = log(words_factor(problem, labels))
     if problem.model == "hdp":

@@ -45,9 +45,7 @@ def posterior(
     brackets: Sequence[Sequence[tuple[int, int]]] = (),
 ) -> Posterior:
     """Return posterior means; `learned` has Gamma priors of "top", "root", and "binary0", ....
-
-    `brackets` has for each sentence the spans that must be constituents.
-    """
+    `brackets` has for each sentence the spans that must be constituents."""
     places, counts, log_ways = count_ways(model, corpus, brackets)
     n_betas = len(model.n_symbols) if model.top_concentration is not None else 0
     weights, parts, joints = [], [], []

@@ -59,10 +59,8 @@ class Problem(Words):
 
 
 def tables_of_document(problem: Problem, document, n: np.ndarray, setting) -> dict:
-    """Return the probability of all tables of sections and paragraphs, (n_nodes, K).
-
-    The paragraphs have the words `n` by topic.
-    """
+    """Return the probability of all tables of sections and paragraphs, (n_nodes, K). The paragraphs
+    have the words `n` by topic."""
     (a_1, a_2, b_1, b_2), alpha = setting, np.array(problem.alpha)
     n_sections, n_paragraphs = len(document), len(n)
     of_paragraphs = [[1 + r] for r, section in enumerate(document) for _ in section]
@@ -83,9 +81,7 @@ def tables_of_document(problem: Problem, document, n: np.ndarray, setting) -> di
 
 def sum_over_tables(problem: Problem, document, n: np.ndarray, setting) -> SimpleNamespace:
     """Return means over the tables of a document whose paragraphs have the words `n` by topic.
-
-    Those of the document, (1, K), its sections and its paragraphs.
-    """
+    Those of the document, (1, K), its sections and its paragraphs."""
     (a_1, a_2, b_1, b_2), alpha = setting, np.array(problem.alpha)
     above = [r for r, section in enumerate(document) for _ in section]
 

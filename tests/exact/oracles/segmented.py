@@ -146,10 +146,8 @@ def node_factor(a, b, customers: int, tables: int):
 
 
 def customers_and_tables(n, s, t) -> tuple[np.ndarray, np.ndarray]:
-    """N_jk and T_jk: a table that orders from the previous segment is a customer there.
-
-    The last two axes of s and t are those of segments and topics.
-    """
+    """N_jk and T_jk: a table that orders from the previous segment is a customer there. The last
+    two axes of s and t are those of segments and topics."""
     from_next = np.zeros_like(t)
     from_next[..., :-1, :] = t[..., 1:, :]
     return n + from_next, s + t
@@ -324,10 +322,8 @@ def node_factors(a: np.ndarray, b: np.ndarray, customers, tables) -> np.ndarray:
 def weights_of_document(
     problem: Problem, firsts: Tables, s: np.ndarray, t: np.ndarray
 ) -> np.ndarray:
-    """Return the posterior mean of the weight of mu in the base of each segment.
-
-    s and t are tables in all, (n_states, n_segments), and so are the weights.
-    """
+    """Return the posterior mean of the weight of mu in the base of each segment. s and t are tables
+    in all, (n_states, n_segments), and so are the weights."""
     weights = np.ones(s.shape)
     later = [j for j in range(s.shape[1]) if j not in firsts]
     if problem.model == "sequential":
@@ -399,10 +395,8 @@ def fold_in(problem: Problem) -> list[SimpleNamespace]:
 
 
 def completion(documents, observed, shares, phi) -> np.ndarray:
-    """Summed log predictive of each document's words that are not among its `observed` ones.
-
-    p(w) = sum_k E[nu_jk | observed words] phi_kw; `shares` are these means, by document.
-    """
+    """Summed log predictive of each document's words that are not among its `observed` ones. p(w) =
+    sum_k E[nu_jk | observed words] phi_kw; `shares` are these means, by document."""
     return np.array([
         sum(
             np.log(nu_j @ phi[:, w])

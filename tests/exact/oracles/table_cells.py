@@ -47,10 +47,8 @@ def negative_binomial(x, mean, shape):
 
 
 def density(component, row):
-    """Return the density of the observed cells of a row; None: a missing cell.
-
-    A cell may be an array of values: then so is the result.
-    """
+    """Return the density of the observed cells of a row; None: a missing cell. A cell may be an
+    array of values: then so is the result."""
     result = 1.0
     for kind, columns, *known in component:
         if kind in ("t", "weighted t"):

@@ -54,10 +54,8 @@ def sums_over_topics(words: Sequence[int], phi: np.ndarray) -> np.ndarray:
 
 
 def sums_over_seatings(customers: np.ndarray, a: float, b: float) -> np.ndarray:
-    """Return sums over customers of their weight times p(their tables), by numbers of tables.
-
-    The latter is (b|a)_T / (b)_N prod_k S^{N_k}_{T_k}, with T = T_0 + T_1 and N = N_0 + N_1.
-    """
+    """Return sums over customers of their weight times p(their tables), by numbers of tables. The
+    latter is (b|a)_T / (b)_N prod_k S^{N_k}_{T_k}, with T = T_0 + T_1 and N = N_0 + N_1."""
     n = np.arange(len(customers))
     total = n[:, None] + n
     s = scaled_stirling(len(customers) - 1, a)

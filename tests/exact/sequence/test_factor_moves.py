@@ -91,10 +91,8 @@ def moves_of(problem, priors, bits):
 
 
 def check(chain, expected, n_named=0, more=()):
-    """Compare a chain of paths to what is expected.
-
-    `more` are a function of paths, what is expected of it, and a name.
-    """
+    """Compare a chain of paths to what is expected. `more` are a function of paths, what is
+    expected of it, and a name."""
     names = ("numbers", "pairs", "squares", "named")[: 4 if n_named else 3]
 
     def step():

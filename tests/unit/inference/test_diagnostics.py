@@ -95,12 +95,9 @@ def count_found(chains):
     ],
 )
 def test_stationary_chains_rarely_climb(n_batches, correlation, most):
-    """Correlations are those of batch means: 2,000 chains each.
-
-    With 12 batches at most 0.01, 0.16 and 0.7 percent are expected to be found: 0.2, 3.2 and 14 of
-    2,000; for 9 and 6 see `find_climbs`. More than `most` come up in less than 1 of 200 choices of
-    the seed.
-    """
+    """Correlations are those of batch means: 2,000 chains each. With 12 batches at most 0.01, 0.16
+    and 0.7 percent are expected to be found: 0.2, 3.2 and 14 of 2,000; for 9 and 6 see
+    `find_climbs`. More than `most` come up in less than 1 of 200 choices of the seed."""
     n_repeats = 10 if n_batches == 12 else 1
     chains = np.repeat(autoregressive(correlation, (2000, n_batches)), n_repeats, axis=1)
     if n_repeats == 1:

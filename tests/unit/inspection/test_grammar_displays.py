@@ -20,10 +20,8 @@ def texts_in(display):
 
 
 class Known(BaseEstimator):
-    """Like a fitted grammar with its own preterminals.
-
-    These are 0, 1 and 2, of which 2 is never reached; 3 and 4 are constituents, 4 hardly reached.
-    """
+    """Like a fitted grammar with its own preterminals. These are 0, 1 and 2, of which 2 is never
+    reached; 3 and 4 are constituents, 4 hardly reached."""
 
     root_probs_ = np.array([0.1, 0.0, 0.0, 0.9, 0.0])
     rule_type_probs_ = np.array([[0.7, 0.2, 0.0, 0.1], [1.0, 0.0, 0.0, 0.0]])

@@ -325,9 +325,7 @@ def test_drawn_hyperparameters_move():
 
 def test_share_of_stickiness():
     """The parameter is alpha + kappa, and the trace has alpha; a prior may be sure of the share.
-
-    Six draws are all within .05 of .9, with 1e-8 false alarms.
-    """
+    Six draws are all within .05 of .9, with 1e-8 false alarms."""
     params = {"stickiness": "auto", "emission": "categorical", "burn_in": 2}
     scalars = "transition_concentration", "stickiness"
     trace = quick(transition_concentration=6.0, **params).fit(SYMBOLS).trace_

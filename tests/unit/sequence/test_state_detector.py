@@ -260,10 +260,8 @@ def make_drifting(seed):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_drift_is_no_state(seed):
-    """The states of values as they are follow the drift; without its memory, the levels.
-
-    For each of eight seeds, the adjusted Rand index was at least .97.
-    """
+    """The states of values as they are follow the drift; without its memory, the levels. For each
+    of eight seeds, the adjusted Rand index was at least .97."""
     X, states = make_drifting(seed)
     found = make(features="values").fit(X)
     assert found.memory_[0] < 0.2

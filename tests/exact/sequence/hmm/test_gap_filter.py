@@ -82,10 +82,8 @@ def first_density(emission, values):
 
 
 def expect(emission, lags, duration, values, known=None):
-    """Return p(x), and p(x) times expected values given x, by quadrature.
-
-    They are p(z_t), (T, J), the means of missing values, and p(z_t is not z_t-1), (T,).
-    """
+    """Return p(x), and p(x) times expected values given x, by quadrature. They are p(z_t), (T, J),
+    the means of missing values, and p(z_t is not z_t-1), (T,)."""
     nodes, weights = np.polynomial.legendre.leggauss(150)
     angles = 0.5 * np.pi * nodes
     line, slopes = 2.0 * np.tan(angles), np.pi * weights / np.cos(angles) ** 2
@@ -265,11 +263,9 @@ def test_draws_know_what_follows():
 
 
 def test_a_change_at_a_gap():
-    """The values after a gap show a change within it that has probability .01 before.
-
-    Mean errors of 20 seeds, compared with quadrature over the missing value: .04 and .14. Complete
-    sequences are exact. If states are proposed by their probability, the errors are .19 and .58.
-    """
+    """The values after a gap show a change within it that has probability .01 before. Mean errors
+    of 20 seeds, compared with quadrature over the missing value: .04 and .14. Complete sequences
+    are exact. If states are proposed by their probability, the errors are .19 and .58."""
     emission = AutoregressiveModel(
         np.array([[[0.9]], [[-0.5]]]),
         np.array([[3.0], [3.0]]),
