@@ -141,14 +141,8 @@ ESTIMATORS = {
     "hmm-beam": (HDPHMMLT(5, state_sampler="beam", max_iter=100), make_panel),
     "hmm-locations": (HDPHMMLT(5, similarity=GaussianSimilarity(2), max_iter=60), make_panel),
     "hmm-near": (HDPHMMLT(5, similarity="emission", max_iter=60), make_panel),
-    "hmm-factors": (
-        HDPHMMLT(**FACTORS, similarity=LaplacianSimilarity(), max_iter=60),
-        make_panel,
-    ),
-    "hmm-buffet": (
-        HDPHMMLT(**BUFFET, similarity=LaplacianSimilarity(), max_iter=60),
-        make_panel,
-    ),
+    "hmm-factors": (HDPHMMLT(**FACTORS, similarity=LaplacianSimilarity(), max_iter=60), make_panel),
+    "hmm-buffet": (HDPHMMLT(**BUFFET, similarity=LaplacianSimilarity(), max_iter=60), make_panel),
     "hmm-durations": (HDPHMMLT(4, duration=PoissonDuration(), max_iter=40), make_panel),
     "hmm-known": (HDPHMMLT(5, max_iter=100), make_known_states),
     "hmm-gaps": (HDPHMMLT(4, emission=AutoregressiveEmission(), max_iter=60), make_gaps),
@@ -184,10 +178,7 @@ ESTIMATORS = {
     "strings-collocations": (CollocationPitmanYorLM(n_chains=1, max_iter=60), make_strings),
     "mixture": (PitmanYorMixture(n_chains=2, n_jobs=2, max_iter=200), make_rows),
     "mixture-groups": (HDPMixture(max_iter=200), make_panel),
-    "links": (
-        DistanceDependentCRPClassifier(n_chains=2, n_jobs=2, max_iter=100),
-        make_contexts,
-    ),
+    "links": (DistanceDependentCRPClassifier(n_chains=2, n_jobs=2, max_iter=100), make_contexts),
     "mixture-blocked": (
         PitmanYorMixture(n_chains=2, n_jobs=2, sampler="blocked", max_iter=400),
         make_rows,

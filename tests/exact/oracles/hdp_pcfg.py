@@ -198,10 +198,7 @@ def log_weight(counts: Counter, log_weights: Rows) -> float:
 
 
 def sentence_posterior(
-    model: Model,
-    words: Sequence[int],
-    log_weights: Rows,
-    brackets: Iterable[tuple[int, int]] = (),
+    model: Model, words: Sequence[int], log_weights: Rows, brackets: Iterable[tuple[int, int]] = ()
 ):
     """Return trees of a sentence and their events, their shares, and the log of their sum."""
     trees = counted_trees(model, words, brackets)

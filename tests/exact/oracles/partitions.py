@@ -91,11 +91,7 @@ def table_count_posterior(
 
 
 def log_concentration_posterior(
-    b: float,
-    customers: Sequence[int],
-    tables: Sequence[int],
-    a: float,
-    prior: tuple[float, float],
+    b: float, customers: Sequence[int], tables: Sequence[int], a: float, prior: tuple[float, float]
 ) -> float:
     """Return log p(b | N, T) up to a constant."""
     shape, rate = prior

@@ -67,11 +67,7 @@ def given_topics(document, phi, alpha, b, rho):
                     shares = [(b * m + part.count(0)) / (b + len(part)) for part in parts]
                     yield (
                         of_words * prior * w * evidence_of_parts(parts, (m, 1.0 - m), b),
-                        {
-                            "cuts": cuts,
-                            "share": m,
-                            "of_units": np.array(shares)[part_of],
-                        },
+                        {"cuts": cuts, "share": m, "of_units": np.array(shares)[part_of]},
                     )
 
     return average(states())

@@ -10,11 +10,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from exact.oracles.autoregression import (
-    MatrixNormalInverseWishart,
-    Normal,
-    log_evidence_with_gaps,
-)
+from exact.oracles.autoregression import MatrixNormalInverseWishart, Normal, log_evidence_with_gaps
 from exact.oracles.batch_means import check_chain
 from exact.oracles.events import (
     log_bit_evidence,

@@ -35,11 +35,7 @@ BASE = Problem(
     precisions=(2.5, 1.2),
     scale=1.3,
 )
-PRIORS = {
-    "start_prior": (0.7, 1.6),
-    "switch_on_prior": (1.0, 2.0),
-    "switch_off_prior": (0.4, 1.1),
-}
+PRIORS = {"start_prior": (0.7, 1.6), "switch_on_prior": (1.0, 2.0), "switch_off_prior": (0.4, 1.1)}
 CASES = {
     "one sequence": BASE,
     "two sequences": replace(
@@ -201,9 +197,7 @@ def make_chain_sampler(problem, n_factors, block_size):
         panel = LabeledPanel(panel, np.array(problem.known, dtype=np.int8).T)
     values = problem.values
     emission = BinaryFactorEmission(
-        1,
-        weights_scale=problem.scale,
-        noise_variance=1.0 / np.array(problem.precisions),
+        1, weights_scale=problem.scale, noise_variance=1.0 / np.array(problem.precisions)
     )
     return FactorialSampler(
         panel,

@@ -12,12 +12,7 @@ pytestmark = [
 ]
 
 TRUTH = make_segmented_corpus(
-    100,
-    n_components=8,
-    n_features=200,
-    segment_length=30.0,
-    topic_word_prior=0.05,
-    random_state=0,
+    100, n_components=8, n_features=200, segment_length=30.0, topic_word_prior=0.05, random_state=0
 )
 
 

@@ -364,8 +364,7 @@ def owners(layout):
 
 
 @pytest.mark.parametrize(
-    ("width", "hop", "share"),
-    [(40, 20, 0.3), (7, 3, 0.05), (1, 1, 0.3), (8, 4, 1.0), (7, 3, 0.0)],
+    ("width", "hop", "share"), [(40, 20, 0.3), (7, 3, 0.05), (1, 1, 0.3), (8, 4, 1.0), (7, 3, 0.0)]
 )
 def test_windows_and_labels_by_their_definition(width, hop, share):
     rng = np.random.default_rng(0)

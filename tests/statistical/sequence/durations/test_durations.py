@@ -156,8 +156,7 @@ def draw_chain(duration, has_locations, rng):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "has_locations"),
-    [("poisson", False), ("negative binomial", False), ("poisson", True)],
+    ("name", "has_locations"), [("poisson", False), ("negative binomial", False), ("poisson", True)]
 )
 def test_joint_distribution(name, has_locations):
     """|z| < 5, about 39 degrees of freedom, 17 figures a case: a false alarm in 2e-4 seeds."""

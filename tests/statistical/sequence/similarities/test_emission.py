@@ -175,11 +175,7 @@ def draw_chain(metric, is_semi, is_scale_drawn, rng):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("metric", "is_semi", "is_scale_drawn"),
-    [
-        ("hellinger", True, False),
-        ("bhattacharyya", False, True),
-        ("hellinger", False, False),
-    ],
+    [("hellinger", True, False), ("bhattacharyya", False, True), ("hellinger", False, False)],
 )
 def test_joint_distribution(metric, is_semi, is_scale_drawn):
     """|z| < 5 with about 39 degrees of freedom, 15 figures: a false alarm for one seed in 5,000."""

@@ -154,8 +154,7 @@ def test_bernoulli(rng):
 
 
 @pytest.mark.parametrize(
-    ("n", "probability"),
-    [(1, 0.3), (16, 0.5), (17, 0.5), (40, 0.02), (40, 0.97), (1000, 0.3)],
+    ("n", "probability"), [(1, 0.3), (16, 0.5), (17, 0.5), (40, 0.02), (40, 0.97), (1000, 0.3)]
 )
 def test_binomial(n, probability, rng):
     assert_counts(draws(draw_binomial, n, probability, rng), stats.binom(n, probability))
