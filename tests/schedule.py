@@ -11,15 +11,9 @@ from collections.abc import Iterable
 import pytest
 
 FAMILIES = {
-    "topics": "topics",
-    "sequence": "sequence",
-    "emissions": "sequence",
-    "grammar": "grammar",
-    "language": "language",
-    "mixture": "mixture",
-    "context": "context",
-    "processes": "processes",
-}
+    "topics": "topics", "sequence": "sequence", "emissions": "sequence", "grammar": "grammar",
+    "language": "language", "mixture": "mixture", "context": "context", "processes": "processes",
+}  # fmt: skip
 
 
 def family(file: str) -> str:

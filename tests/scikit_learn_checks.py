@@ -11,11 +11,9 @@ IS_1_6 = sklearn.__version__.startswith("1.6.")
 
 
 COMPARE_PREDICTIONS = (
-    "check_estimators_pickle",
-    "check_fit_idempotent",
-    "check_methods_sample_order_invariance",
+    "check_estimators_pickle", "check_fit_idempotent", "check_methods_sample_order_invariance",
     "check_methods_subset_invariance",
-)
+)  # fmt: skip
 
 
 def expected_failures(estimator):

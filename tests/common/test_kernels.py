@@ -87,14 +87,10 @@ class TestTheDoor:
     @pytest.mark.parametrize(
         "function",
         [
-            lambda x: Pair(x, x),
-            lambda x: x,
-            lambda x: (x[0], x),
-            lambda x: (1, (Pair(x, x), 2.0)),
-            lambda x: np.zeros(3),
-            lambda x: "text",
+            lambda x: Pair(x, x), lambda x: x, lambda x: (x[0], x),
+            lambda x: (1, (Pair(x, x), 2.0)), lambda x: np.zeros(3), lambda x: "text",
         ],
-    )
+    )  # fmt: skip
     def test_what_is_refused(self, function):
         with pytest.raises(TypeError, match="signal handler"):
             njit(function)(np.ones(2))
@@ -102,14 +98,10 @@ class TestTheDoor:
     @pytest.mark.parametrize(
         "function",
         [
-            lambda x: None,
-            lambda x: x[0],
-            lambda x: np.float32(x[1]),
-            lambda x: x[0] > 0.0,
-            lambda x: complex(x[0]),
-            lambda x: (1, x[0], (x[1], True)),
+            lambda x: None, lambda x: x[0], lambda x: np.float32(x[1]), lambda x: x[0] > 0.0,
+            lambda x: complex(x[0]), lambda x: (1, x[0], (x[1], True)),
         ],
-    )
+    )  # fmt: skip
     def test_what_passes(self, function):
         assert njit(function)(np.ones(2)) == function(np.ones(2))
 

@@ -95,14 +95,11 @@ def check(sampler, case, log_prior):
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("plain", MixtureSampler),
-        slow("unused", MixtureSampler),
-        slow("powers", MixtureSampler),
-        slow("plain", BlockedSampler),
-        slow("constant", BlockedSampler),
+        ("plain", MixtureSampler), slow("unused", MixtureSampler), slow("powers", MixtureSampler),
+        slow("plain", BlockedSampler), slow("constant", BlockedSampler),
         slow("powers", BlockedSampler),
     ],
-)
+)  # fmt: skip
 def test_partitions_and_columns(name, kind):
     case = CASES[name]
     sampler = make_chain_sampler(case.make_problem(), sampler=kind)

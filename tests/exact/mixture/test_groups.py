@@ -97,14 +97,10 @@ def test_further_partitions(name, step, alpha, gamma, y):
 
 
 STEPS_OF_PROBLEMS = {
-    "two-rows": "gibbs both",
-    "empty-row": "both",
-    "three-columns": "gibbs both",
-    "t-column": "both",
-    "t-gap": "both",
-    "powers": "weights-kept split-merge both",
+    "two-rows": "gibbs both", "empty-row": "both", "three-columns": "gibbs both",
+    "t-column": "both", "t-gap": "both", "powers": "weights-kept split-merge both",
     "parts-all": "weights-kept split-merge both",
-}
+}  # fmt: skip
 
 
 @pytest.mark.slow

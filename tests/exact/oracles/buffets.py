@@ -182,8 +182,6 @@ def hyper_posterior(rows, every, concentration, noise_prior, weights_prior, grid
     log_alpha = special.digamma(shape + sizes) - np.log(total)
     per_class = weights.sum(axis=(0, 1))
     return (
-        per_class,
-        float(per_class @ log_alpha),
-        float(weights.sum(axis=(1, 2)) @ grid),
+        per_class, float(per_class @ log_alpha), float(weights.sum(axis=(1, 2)) @ grid),
         float(weights.sum(axis=(0, 2)) @ grid),
-    )
+    )  # fmt: skip

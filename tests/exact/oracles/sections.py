@@ -100,14 +100,10 @@ def sum_over_tables(problem: Problem, document, n: np.ndarray, setting) -> Simpl
             yield (
                 weight,
                 {
-                    "log_weight": np.log(weight),
-                    "section_tables": s,
-                    "paragraph_tables": t,
-                    "mu": [mu],
-                    "sections": sections,
-                    "paragraphs": paragraphs,
+                    "log_weight": np.log(weight), "section_tables": s, "paragraph_tables": t,
+                    "mu": [mu], "sections": sections, "paragraphs": paragraphs,
                 },
-            )
+            )  # fmt: skip
 
     return average(states())
 

@@ -124,12 +124,10 @@ def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=Non
                     yield (
                         of_words * weight * of_cuts * prod(total for _, total, _ in chosen),
                         {
-                            "cuts": cuts,
-                            "together": np.equal.outer(z, z),
+                            "cuts": cuts, "together": np.equal.outer(z, z),
                             "shares": [share for *_, share in chosen],
-                            "rho": (p + n_cuts) / (p + q + len(cuts)),
-                            "b": value,
+                            "rho": (p + n_cuts) / (p + q + len(cuts)), "b": value,
                         },
-                    )
+                    )  # fmt: skip
 
     return average(states())

@@ -290,15 +290,10 @@ def sum_over_tables(problem: Problem, firsts: Tables, n: np.ndarray) -> SimpleNa
         return np.einsum("iab,i...->ab...", share_of_state, values)
 
     return SimpleNamespace(
-        weight=total[0],
-        log_weight=expect(log_weight),
-        tables_to_document=expect_at_state(s),
-        tables_to_previous=expect_at_state(t),
-        mu=expect_at_state(mu[:, 0]),
-        nu=expect(nu),
-        weight_of_document=expect_at_state(shares),
-        concentration=expect(own),
-    )
+        weight=total[0], log_weight=expect(log_weight), tables_to_document=expect_at_state(s),
+        tables_to_previous=expect_at_state(t), mu=expect_at_state(mu[:, 0]), nu=expect(nu),
+        weight_of_document=expect_at_state(shares), concentration=expect(own),
+    )  # fmt: skip
 
 
 def tables_factor(customers: np.ndarray, tables: np.ndarray, a: np.ndarray) -> np.ndarray:

@@ -63,12 +63,9 @@ def make_panel(problem):
 
 def make_priors(problem, n_factors):
     estimator = FactorialHMM(
-        n_factors,
-        start_prior=problem.start_prior,
-        switch_on_prior=problem.switch_on_prior,
-        switch_off_prior=problem.switch_off_prior,
-        mass_prior=MASS_PRIOR,
-    )
+        n_factors, start_prior=problem.start_prior, switch_on_prior=problem.switch_on_prior,
+        switch_off_prior=problem.switch_off_prior, mass_prior=MASS_PRIOR,
+    )  # fmt: skip
     return estimator._priors(sum(problem.lengths))
 
 
@@ -200,13 +197,9 @@ def make_chain_sampler(problem, n_factors, block_size):
         1, weights_scale=problem.scale, noise_variance=1.0 / np.array(problem.precisions)
     )
     return FactorialSampler(
-        panel,
-        StepFactors(*emission.check_parts(values, len(values))),
-        make_priors(problem, n_factors),
-        stream(1),
-        stream(2),
-        block_size=block_size,
-    )
+        panel, StepFactors(*emission.check_parts(values, len(values))),
+        make_priors(problem, n_factors), stream(1), stream(2), block_size=block_size,
+    )  # fmt: skip
 
 
 class NoMoves(RunMoves):

@@ -78,13 +78,9 @@ def make_sampler(problem, block_size):
         switch_off_prior=problem.switch_off_prior,
     )
     return FactorialSampler(
-        panel if known is None else LabeledPanel(panel, known),
-        StepFactors(*parts),
-        estimator._priors(len(panel.values)),
-        stream(1),
-        stream(2),
-        block_size=block_size,
-    )
+        panel if known is None else LabeledPanel(panel, known), StepFactors(*parts),
+        estimator._priors(len(panel.values)), stream(1), stream(2), block_size=block_size,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("block_size", [1, 2])

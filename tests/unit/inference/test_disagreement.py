@@ -51,16 +51,10 @@ def test_numbers_of_both_scalars():
         {"concentration": APART},
     ],
     ids=[
-        "little log joint",
-        "less than a nat",
-        "a few of many",
-        "less than one",
-        "climbs",
-        "falls",
-        "fewer",
-        "another",
+        "little log joint", "less than a nat", "a few of many", "less than one", "climbs", "falls",
+        "fewer", "another",
     ],
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("error")
 def test_silence(scalars):
     check(**scalars)

@@ -259,10 +259,8 @@ def test_sequences_are_of_all_stored_samples():
 
 
 SIMILARITIES = {
-    "fixed": PHI,
-    "gaussian": np.ones((N_STATES, N_STATES)),
-    "durations": 1.0 - np.eye(N_STATES),
-}
+    "fixed": PHI, "gaussian": np.ones((N_STATES, N_STATES)), "durations": 1.0 - np.eye(N_STATES),
+}  # fmt: skip
 
 
 @every_model

@@ -267,16 +267,10 @@ def test_a_change_at_a_gap():
     of 20 seeds, compared with quadrature over the missing value: .04 and .14. Complete sequences
     are exact. If states are proposed by their probability, the errors are .19 and .58."""
     emission = AutoregressiveModel(
-        np.array([[[0.9]], [[-0.5]]]),
-        np.array([[3.0], [3.0]]),
-        np.ones((2, 1, 1)),
-        np.full(2, 100.0),
-        np.ones(2),
-        np.zeros((2, 2, 2)),
-        StartingLags(np.array([30.0]), np.eye(1)),
-        LagDesign((1,), False),
-        None,
-    )
+        np.array([[[0.9]], [[-0.5]]]), np.array([[3.0], [3.0]]), np.ones((2, 1, 1)),
+        np.full(2, 100.0), np.ones(2), np.zeros((2, 2, 2)),
+        StartingLags(np.array([30.0]), np.eye(1)), LagDesign((1,), False), None,
+    )  # fmt: skip
     moves = StateMoves(np.array([[0.99, 0.01], [0.01, 0.99]]), None)
     values = np.array([30.0, 29.5, 30.5, 30.0, NAN, 8.0, -1.5, 4.0])[:, np.newaxis]
     startprob = np.array([0.9, 0.1])
