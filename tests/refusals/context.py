@@ -174,14 +174,12 @@ similar('overlap', weights=[1, 1]).fit(X, Y) -> ValueError: 2 numbers >= 0 with
 similar(concentration=0).fit(X, Y) -> ValueError: > 0, got 0. It may also be 'auto'
 
 # Features
-features('triples').fit(X, Y) -> ValueError: chains
 features([]).fit(X, Y) -> ValueError: list of lists
 features([$]).fit(X, Y) for $ in 0, 1 | 'a' -> ValueError: lists of columns
 features([[0, 0]]).fit(X, Y) -> ValueError: each column once
 features([[5]]).fit(X, Y) -> ValueError: X has 2 columns
 features([[0], [1], [0]]).fit(X, Y) -> ValueError: more than once
 features(classes=['x']).fit(X, Y) -> ValueError: lacks
-features(max_iter=1).fit(X, Y) -> ValueError: max_iter
 features().fit(X, None) -> ValueError: requires y
 features().fit(X, Y, sample_weight=[0.5, 1, 1]) -> ValueError: how often
 features().fit(X, Y).fit([['a'] * 4] * 3, [np.nan, 0, 1]) -> ValueError: y contains NaN

@@ -73,8 +73,6 @@ SegmentedCorpus.from_documents([[[1], np.array([2 ** 63], dtype=np.uint64)]])
 TokenSequences([0], [0, 1], True) -> ValueError: n_features must be an integer
 SequencePanel.from_sequences([[datetime.date(2020, 1, 1)]]) -> ValueError: sequence 0: must be
 SegmentedCorpus.from_counts([np.full((1, 2), 2 ** 30 - 1)]) -> ValueError: tokens
-tokens(min_count=True) -> ValueError: min_count...True
-segments(max_features=True) -> ValueError: max_features...True
 sample_crp(5, discount=False, concentration=1.0) -> ValueError: discount must be a number
 sample_gem(5, discount=0.5, concentration=True) -> ValueError: concentration must be
 sample_crp(10 ** 20, discount=0.5, concentration=1.0) -> ValueError: n must be at most

@@ -258,10 +258,7 @@ mixture([[1.0], [2.0**53 + 2]], "poisson")
 mixture([[1.0], [1e300]], "poisson") -> ValueError: counts up to 9007199254740992, got 1e+300.
 mixture([[1.0], [-10000001.0]], "poisson") -> ValueError: NaN for missing values; got -10000001.
 mixture([[1.0], [0.5]], "poisson") -> ValueError: NaN for missing values; got 0.5.
-symbols(prior="foo")
-    ValueError: 'prior' parameter of CategoricalEmission must be a str among {'auto'}
 symbols(prior=[1.0, 1.0]) -> ValueError: prior must be 'auto', a positive number or 3 of them
-symbols(base="foo") -> ValueError: 'base' parameter of CategoricalEmission must be a str among
 symbols(base=[0.5, 0.5]) -> ValueError: base must be 'uniform', 'empirical' or 3 positive numbers
 symbols(base=[$]) for $ in [1.0, 1.0, 1.0] | 0.5, -0.5, 1.0 | 0.0, 0.0, 0.0 | 1.0, NAN, 1.0 |
         1.0, np.inf, 1.0 -> ValueError: base must be...3 positive numbers

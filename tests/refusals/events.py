@@ -116,7 +116,6 @@ model(classifier=DummyClassifier) -> TypeError: DummyClassifier...write
 model(classifier=DecisionTreeRegressor())
     ValueError: 'classifier' parameter of LexicalizedEventModel...predict_proba
 model(classifier=Levels([[0]])) -> ValueError: parameter levels of classifier must be None or 'auto'
-model(head_rules='frist') -> ValueError: 'head_rules' parameter...frist
 model(head_rules={'S': 1}) -> ValueError: head rule of 'S' must be
 model((t for t in [TREE])) -> TypeError: pass list(X)
 model([]) -> ValueError: X must hold at least one tree

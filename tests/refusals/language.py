@@ -58,19 +58,12 @@ lm(TokenSequences.from_sequences([[], []], 3), end_of_sequence=False)
 lm(np.array([[0.5, 1.0]])) -> ValueError: word ids (integers)...0.5
 lm([[0.5, 1.0], [2.0]]) -> ValueError: sentence 0...integers
 lm([[0, -1], [1]]) -> ValueError: sentence 0: word id -1
-lm(order=0) -> ValueError: 'order'...0
-lm(order=True) -> ValueError: order...True
-lm(discount=1.0) -> ValueError: discount...1.0
 lm(discount=[0.5] * 3) -> ValueError: discount must be...2 numbers
 lm(discount=[0.5, 1.5]) -> ValueError: discount must be a number in
 lm(order=None, discount=[0.5] * 3, concentration=[1.0] * 2)
     ValueError: concentration must be...3 numbers...from 0 to 2 and more
 lm(order=None, discount=[]) -> ValueError: discount must be...1 numbers
-kn(order=None) -> ValueError: 'order'...None
 kn(discount=$) for $ in [0.5] * 3 | [[1, 2, 4]] * 2 -> ValueError: discount must be...2 of them
-lm(concentration=0) -> ValueError: concentration
-lm(discount_prior=(1.0,)) -> ValueError: discount_prior must be two
-lm(concentration_prior=(0, 1)) -> ValueError: concentration_prior must be
 lm(burn_in=4) -> ValueError: burn_in must be smaller than max_iter
 lm(base=[0.5, 0.5]) -> ValueError: base must hold 4...3 words and
 lm(base=[1, 1, 1, 1]) -> ValueError: base...with sum 1

@@ -179,7 +179,6 @@ SegmentVectorizer().fit([]) -> ValueError: empty vocabulary
 SegmentVectorizer(min_df=3).fit(['one text'])
     ValueError: No word can be in at least min_df=3 and at most max_df=1.0 of ... because X has 1
 segments(stop_words=['the', 'cat', 'sat', 'dog']) -> ValueError: empty vocabulary
-segments(segmenter='chapter') -> ValueError: 'segmenter' parameter of SegmentVectorizer must be
 segments(ngram_range=(2, 1)) -> ValueError: Invalid value for ngram_range
 segments(vocabulary={'a': 0, 'b': 2})
     ValueError: vocabulary must map words to ids from 0 to 1, each once

@@ -107,7 +107,6 @@ DPMixture().fit(np.array([[np.complex64(1j), 2], [1, '2']], dtype=object))
 py('poisson', entry(-1.0, COUNTS)) -> ValueError: got -1
 py('multinomial', entry(0.5, COUNTS)) -> ValueError: got 0.5 in column 1
 py('poisson', [['a'], ['b']]) -> ValueError: preprocessing.OrdinalEncoder
-py('gauss') -> ValueError: 'emission' parameter
 py(3) -> ValueError: got 3. If this was to be
 py(PoissonEmission) -> TypeError: got the class
 py(BernoulliEmission()) -> ValueError: must hold 0 and 1
@@ -191,7 +190,6 @@ HDPMixture().fit(HIDDEN) -> ValueError: masked
 HDPMixture().fit(TokenSequences([0, 1], [0, 2], 2)) -> TypeError: TokenSequences
 HDPMixture('poisson').fit(groups(-1.0)) -> ValueError: got -1
 HDPMixture('multinomial').fit(groups(0.5)) -> ValueError: got 0.5
-HDPMixture('gauss').fit(GROUPS) -> ValueError: 'emission' parameter
 HDPMixture(concentration=0.0).fit(GROUPS) -> ValueError: must be 'auto' or a number
 HDPMixture(concentration='learn').fit(GROUPS) -> ValueError: got 'learn'
 HDPMixture(top_concentration=-1.0).fit(GROUPS) -> ValueError: top_concentration must be 'auto' or
