@@ -23,17 +23,9 @@ def family(file: str) -> str:
 
 
 def next_file(files: dict[str, int], mine: str, theirs: Iterable[str]) -> str:
-    """Return the file that a process should take.
-
-    Parameters
-    ----------
-    files : dict
-        How many tests each waiting file has, in the order in which they would be given out.
-    mine : str
-        The family of the file that the process did last.
-    theirs : iterable of str
-        Those of the others.
-    """
+    """Return the file that a process should take, of those that wait, each with its number of
+    tests, in the order in which they would be given out. `mine` is the family of the file that the
+    process did last, `theirs` are those of the others."""
     left: Counter[str] = Counter()
     for file, n_tests in files.items():
         left[family(file)] += n_tests

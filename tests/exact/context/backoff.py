@@ -141,14 +141,8 @@ def predictive(model: Model, context: tuple, x: int, customers, tables, discount
 
 
 class Posterior:
-    """Exact answers.
-
-    Attributes
-    ----------
-    tables, customers : {cell: posterior mean}
-    discounts : (n_depths,) posterior means
-    concentrations : {restaurant: posterior mean}
-    """
+    """Exact answers: posterior means of `tables` and `customers` by cell, `discounts` (n_depths,),
+    and `concentrations` by restaurant."""
 
     def __init__(self, model: Model, events: Sequence[tuple[tuple, int]]):
         self.model = model

@@ -118,16 +118,9 @@ class Configuration:
 
 
 class Posterior:
-    """Exact answers given events (`Model.events`, or any others).
-
-    Attributes
-    ----------
-    configurations : list of Configuration
-    probabilities : (n_configurations,) posterior of the tables
-    log_evidence : log p(words)
-    tables, customers : {(context, word): posterior mean}
-    discounts, concentrations : (n_laws,) posterior means
-    """
+    """Exact answers given events (`Model.events`, or any others): a list of `configurations` with
+    their `probabilities`, `log_evidence`, and posterior means of `tables` and `customers` by
+    (context, word), and of `discounts` and `concentrations`, (n_laws,)."""
 
     def __init__(self, model: Model, events: Sequence[Cell]):
         self.model = model

@@ -232,14 +232,8 @@ def _at_the_root(events: frozenset, discounts, concentrations) -> list[tuple]:
 
 @dataclass(frozen=True, eq=False)
 class Segmented:
-    """The posterior over segmentations.
-
-    Attributes
-    ----------
-    segmentations : list of joint segmentations, a tuple of words a string
-    weights : (n,) p(segmentation, strings), with the tables summed out
-    boundaries : a string its cut probabilities, (len - 1,)
-    """
+    """The posterior over joint segmentations, each a tuple of words a string: p(segmentation,
+    strings) with the tables summed out, and each string's cut probabilities, (len - 1,)."""
 
     segmentations: list[tuple[Words, ...]]
     weights: np.ndarray
@@ -342,14 +336,8 @@ def frozen_spelling(problem: Problem, state: State, word: str) -> float:
 
 @dataclass(frozen=True, eq=False)
 class WithTables:
-    """The sum over all states, and posterior means of what depends on the tables.
-
-    Attributes
-    ----------
-    evidence : p(strings)
-    word_tables, character_tables : (order,) expected tables by depth
-    end_probability : its posterior mean
-    """
+    """p(strings), the sum over all states, and posterior means of numbers of tables by depth and of
+    the end probability."""
 
     evidence: float
     word_tables: np.ndarray

@@ -18,18 +18,8 @@ from exact.oracles.quadrature import gamma_quadrature
 
 
 def posterior(rows, bases, priors, log_prior, powers=None):
-    """Return the partitions, the choices of d, and their joint probabilities.
-
-    Parameters
-    ----------
-    rows : list of lists
-    bases : list of lists
-        b_j.
-    priors : list of (shape, rate)
-    log_prior : callable
-        Log probability of a partition.
-    powers : list or None
-    """
+    """Return the partitions, the choices of d, and their joint probabilities. `bases` are the b_j,
+    `priors` a (shape, rate) each, and `log_prior` gives the log probability of a partition."""
     every = mixtures.partitions(len(rows))
     powers = [1.0] * len(rows) if powers is None else powers
     columns = [

@@ -46,18 +46,11 @@ def assert_means(draws, expected, what: str = "mean", resolution: float | None =
 
 
 def check_chain(step: Callable, compare: Callable, n_sweeps: int = N_SWEEPS) -> tuple:
-    """Compare means over a chain to what is expected; return its draws.
-
-    Parameters
-    ----------
-    step : callable
-        It runs a sweep, and returns a number or an array of the new state, or a tuple of these.
-    compare : callable
-        It gets the draws of each of them, stacked, (n, ...), and yields or returns comparisons:
-        tuples of draws, what is expected of them, and a name, as for `assert_means`.
-    n_sweeps : int
-        The number of sweeps if the first quarter leaves a doubt.
-    """
+    """Compare means over a chain to what is expected; return its draws. `step` runs a sweep, and
+    returns a number or an array of the new state, or a tuple of these. `compare` gets the draws of
+    each of them, stacked, (n, ...), and yields or returns comparisons: tuples of draws, what is
+    expected of them, and a name, as for `assert_means`. `n_sweeps` are done if the first quarter
+    leaves a doubt."""
     records: list[tuple] = []
     for n in (n_sweeps // 4, n_sweeps):
         while len(records) < n:

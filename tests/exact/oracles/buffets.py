@@ -78,18 +78,10 @@ def missing_moments(rows, every, noise, weights):
 
 
 def own_noise(rows, every, ratio, prior):
-    """Return what Z tells if every column has a variance v of its own, and u is `ratio` times v.
-
-    1 / v ~ Gamma(prior), (shape, rate), is integrated out: columns have Student t densities.
-
-    Returns
-    -------
-    log_likelihoods : (number of classes,) array
-    log_variances : (number of classes, D) array
-        E[log v].
-    means, squares : arrays
-        Of the missing entries, in the order of rows.
-    """
+    """Return what Z tells if every column has a variance v of its own, and u is `ratio` times v:
+    log likelihoods of each class, E[log v], (number of classes, D), and means and squares of the
+    missing entries, in the order of rows. 1 / v ~ Gamma(prior), (shape, rate), is integrated out:
+    columns have Student t densities."""
     (shape, rate), total = prior, 0.0
     log_variances, means, squares = [], [], []
     for n, log_det, square, mean, variance in _each_column(rows, every, 1.0, ratio):

@@ -131,21 +131,10 @@ def log_gaussian_evidence(vectors, prior):
 
 
 def log_probability_of_row(counts, shapes, log_phi):
-    """Return log E[prod_k P_k^n_k] with P_k = r_k phi_k / sum r phi, r_k ~ Gamma(a_k, 1).
-
-    1 / T^n is the integral of u^(n - 1) exp(-u T) / Gamma(n), and rates are independent given u:
-    a sum over all log u in steps of .5, the error of which is about 1e-10.
-
-    Parameters
-    ----------
-    counts : (U, K) array
-    shapes : (n, K) array
-    log_phi : (K,) or (n, K) array
-
-    Returns
-    -------
-    (U, n) array
-    """
+    """Return log E[prod_k P_k^n_k], (U, n), with P_k = r_k phi_k / sum r phi, r_k ~ Gamma(a_k, 1),
+    for counts (U, K), shapes (n, K), and log phi (K,) or (n, K). 1 / T^n is the integral of
+    u^(n - 1) exp(-u T) / Gamma(n), and rates are independent given u: a sum over all log u in steps
+    of .5, the error of which is about 1e-10."""
     totals, possible = counts.sum(axis=1), np.isfinite(log_phi)
     log_phi = np.where(possible, log_phi, 0.0)
     logs = np.logaddexp(0.0, LOG_TIMES[:, np.newaxis] + log_phi[..., np.newaxis, :])

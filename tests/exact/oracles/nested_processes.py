@@ -99,21 +99,10 @@ def beta_moment(orders, kind, concentration):
 
 
 def hierarchical_posterior(rows, n_components, kind, concentration):
-    """Return E[beta] and E[rows] given counts, by the table counts of all restaurants.
-
-    Parameters
-    ----------
-    rows : list of (alpha, counts)
-        A row is drawn from DP(alpha, base); counts is a dict from outcomes to numbers. An outcome
-        is a tuple of components, and the base gives it the product of their beta.
-    n_components : int
-    kind, concentration
-        Of beta, see `beta_moment`.
-
-    Returns
-    -------
-    list of n_components float, list of dict
-    """
+    """Return E[beta] and E[rows] given counts, by the table counts of all restaurants. `rows` are
+    (alpha, counts): a row is drawn from DP(alpha, base), and counts is a dict from outcomes to
+    numbers. An outcome is a tuple of components, and the base gives it the product of their beta;
+    see `beta_moment` for `kind` and `concentration`."""
     cells = [
         (alpha, outcome, n) for alpha, counts in rows for outcome, n in counts.items() if n > 0
     ]

@@ -46,14 +46,8 @@ def evidence_of_parts(parts, mu, b):
 
 
 def given_topics(document, phi, alpha, b, rho):
-    """Return means for one document given the word probabilities (2, W) of the topics.
-
-    Returns
-    -------
-    namespace
-        Means of `cuts`, of `share` (m) and `of_units` (the share of the first topic in the part
-        of each unit).
-    """
+    """Return means for one document given the word probabilities (2, W) of the topics: of `cuts`,
+    of `share` (m) and `of_units` (the share of the first topic in the part of each unit)."""
     words = [w for unit in document for w in unit]
 
     def states():
@@ -74,24 +68,11 @@ def given_topics(document, phi, alpha, b, rho):
 
 
 def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=None, seeds=None):
-    """Return the posterior of cuts and topics.
-
-    Parameters
-    ----------
-    documents : lists of units of word ids
-    alpha : (float, float)
-    b : float, or list of (value, weight)
-    cut_prior : (p, q)
-        Of the probability of a cut, which is drawn once.
-    known : list by document of tuples, or None
-    seeds : (2, n_words) pseudo-counts that are added to `eta`, or None
-
-    Returns
-    -------
-    namespace
-        Means of `cuts` (one entry a gap), `together` (pairs of words), `shares` (m by document),
-        `rho` and `b`.
-    """
+    """Return means of `cuts` (one entry a gap), `together` (pairs of words), `shares` (m by
+    document), `rho` and `b`, which is known or a list of (value, weight). Documents are lists of
+    units of word ids; `cut_prior` is that of the probability of a cut, which is drawn once;
+    `known` has tuples or None by document; `seeds` are (2, n_words) pseudo-counts that are added to
+    `eta`."""
     p, q = cut_prior
     lengths = [sum(map(len, document)) for document in documents]
     words = [w for document in documents for unit in document for w in unit]

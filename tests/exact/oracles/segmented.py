@@ -225,16 +225,11 @@ def tables_of_document(
 
 
 def sum_over_tables(problem: Problem, firsts: Tables, n: np.ndarray) -> SimpleNamespace:
-    """Weigh all (s, t) of a document at once: arrays are (n_states, A, B or 1, ...).
-
-    Returns
-    -------
-    namespace
-        Of arrays (A, B, ...), where A and B count the nodes of the discount and of a concentration
-        that all documents share: `weight`, and the means of `log_weight`, `tables_to_document` and
-        `tables_to_previous` (J, K), `mu` (1, K), `nu` (J, K), `weight_of_document` (J,) and
-        `concentration`, (1,) or (J,) if each segment has its own.
-    """
+    """Weigh all (s, t) of a document at once: arrays are (n_states, A, B or 1, ...). Return arrays
+    (A, B, ...), where A and B count the nodes of the discount and of a concentration that all
+    documents share: `weight`, and the means of `log_weight`, `tables_to_document` and
+    `tables_to_previous` (J, K), `mu` (1, K), `nu` (J, K), `weight_of_document` (J,) and
+    `concentration`, (1,) or (J,) if each segment has its own."""
     states = tables_of_document(problem.model, firsts, n)
     s, t = (np.array(x) for x in zip(*states, strict=True))
     customers, tables = customers_and_tables(n, s, t)
@@ -335,14 +330,9 @@ OF_NODES = (
 
 
 def enumerate_posterior(problem: Problem) -> SimpleNamespace:
-    """Visit every z; the tables are summed out, a document at a time, once per word counts.
-
-    Returns
-    -------
-    namespace
-        `log_evidence`, and posterior means: `topics` (n_tokens, K), `coassignment` (n_tokens,
-        n_tokens), `log_joint`, `discount`, and those of `sum_over_tables`, over all documents.
-    """
+    """Visit every z; the tables are summed out, a document at a time, once per word counts. Return
+    `log_evidence`, and posterior means: `topics` (n_tokens, K), `coassignment` (n_tokens,
+    n_tokens), `log_joint`, `discount`, and those of `sum_over_tables`, over all documents."""
     sums: dict[tuple[Tables, bytes], SimpleNamespace] = {}
     nodes, prior = problem.discount_rule
     shared = problem.concentration_rule[1] if problem.scope == "corpus" else np.ones(1)

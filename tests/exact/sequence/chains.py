@@ -266,19 +266,9 @@ def move(sampler, n_moves=1):
 
 
 def check(case, n_sweeps, sweep=HMMSampler.sweep, *, n_first=0, log2_points=12, **parts):
-    """Compare the means over a chain with the expected ones.
-
-    Parameters
-    ----------
-    sweep : callable
-        A round of the chain, given the sampler.
-    n_first : int
-        The number of rounds before the chain.
-    log2_points : int
-        The expected means are those of 2^log2_points points.
-    parts : dict
-        The similarity and the duration of the sampler.
-    """
+    """Compare the means over a chain with the expected ones, those of 2^log2_points points. `sweep`
+    is a round of the chain, given the sampler; `n_first` of them come before the chain. `parts` are
+    the similarity and the duration of the sampler."""
     expected = expect(case.problem, log2_points)
     describe_states = cache(lambda states: (describe(case.problem, states), conditions(states)))
     sampler = make_chain_sampler(case.problem, case.emission, case.state_sampler, **parts)

@@ -49,11 +49,9 @@ def test_arviz_agrees():
 
 
 def test_of_a_process_whose_values_are_known():
-    """An autoregressive process has (1 - r) / (1 + r) effective draws for each.
-
-    The estimate has a standard deviation of some 5 percent here; R-hat is below 1.01 in 99 of 100
-    choices of the seed.
-    """
+    """An autoregressive process has (1 - r) / (1 + r) effective draws for each. The estimate has a
+    standard deviation of some 5 percent here; R-hat is below 1.01 in 99 of 100 choices of the
+    seed."""
     draws = autoregressive(0.6, (4, 5000))
     assert bulk_ess(draws) == pytest.approx(20_000 * 0.4 / 1.6, rel=0.2)
     assert 0.999 < rank_r_hat(draws) < 1.01
