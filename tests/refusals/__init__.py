@@ -1,10 +1,11 @@
 """Mistakes of users and the messages that they get, as tables.
 
-Each module has a table of calls, each followed by its error: after an arrow, or in the next line
-after four spaces. Three dots in a message stand for any text; a message after "~" is a regular
-expression. "fine" is for what looks like a mistake and is allowed. A call that is too long for a
-line goes on in lines that begin with eight spaces. ``f($) for $ in 1 | "a"`` stands for two calls
-with one error. Tables know all public names and those of ``samples``.
+Each module has a table of calls, each followed by what a ValueError says: after an arrow, or in the
+next line after four spaces. Other errors have their name before it. Three dots in a message stand
+for any text; a message after "~" is a regular expression. "fine" is for what looks like a mistake
+and is allowed. A call that is too long for a line goes on in lines that begin with eight spaces.
+``f($) for $ in 1 | "a"`` stands for two calls with one error. Tables know all public names and
+those of ``samples``.
 """
 
 import ast
@@ -50,7 +51,7 @@ class Row(NamedTuple):
     pattern: str = ""
 
 
-RESULT = re.compile(r"(?:    | -> )(\w+)(?:(:| ~) (.*))?$")
+RESULT = re.compile(r"(?:^    | -> )(?:(fine|\w+Error)(?:: |(?= ~)|$))? ?(~ )?(.*)$")
 
 
 def parse(table: str) -> list[Row]:
@@ -62,12 +63,11 @@ def parse(table: str) -> list[Row]:
         if not (found := RESULT.search(line)):
             call = "" if line.startswith("#") else line
             continue
-        name, mark, message = found.groups()
-        literal = ".*".join(map(re.escape, (message or "").split("...")))
+        name, is_pattern, message = found.groups()
+        pattern = message if is_pattern else ".*".join(map(re.escape, message.split("...")))
         call, _, values = (line[: found.start()] or call).partition(" for $ in ")
         for value in values.split(" | "):
-            row = Row(call.replace("$", value), name, message if mark == " ~" else literal)
-            rows.append(row)
+            rows.append(Row(call.replace("$", value), name or "ValueError", pattern))
     return rows
 
 
