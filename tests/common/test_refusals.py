@@ -51,7 +51,7 @@ def test_parsing(table, expected):
 
 
 def test_parsing_of_several_calls():
-    table = "f($, b=2) for $ in [1] |\n        a\n    KeyError: c"
+    table = "f($, b=2) for $ in 1 |\n        a\n    KeyError: c $"
     assert refusals.parse(table) == [
-        refusals.Row(f"f({value}, b=2)", "KeyError", "c") for value in ("[1]", "a")
+        refusals.Row(f"f({value}, b=2)", "KeyError", rf"c\ {value}") for value in ("1", "a")
     ]

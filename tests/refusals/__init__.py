@@ -4,8 +4,8 @@ Each module has a table of calls, each followed by what a ValueError says: after
 next line after four spaces. Other errors have their name before it. Three dots in a message stand
 for any text; a message after "~" is a regular expression. "fine" is for what looks like a mistake
 and is allowed. A call that is too long for a line goes on in lines that begin with eight spaces.
-``f($) for $ in 1 | "a"`` stands for two calls with one error. Tables know all public names and
-those of ``samples``.
+``f($) for $ in 1 | "a"`` stands for two calls, and ``$`` in their message for the value. Tables
+know all public names and those of ``samples``.
 """
 
 import ast
@@ -64,9 +64,10 @@ def parse(table: str) -> list[Row]:
             call = "" if line.startswith("#") else line
             continue
         name, is_pattern, message = found.groups()
-        pattern = message if is_pattern else ".*".join(map(re.escape, message.split("...")))
         call, _, values = (line[: found.start()] or call).partition(" for $ in ")
         for value in values.split(" | "):
+            literal = message.replace("$", value).split("...")
+            pattern = message if is_pattern else ".*".join(map(re.escape, literal))
             rows.append(Row(call.replace("$", value), name or "ValueError", pattern))
     return rows
 

@@ -85,8 +85,7 @@ in_parts([0, 1, 3, 4]) -> part_ptr: a part begins before segment 2, where docume
 in_parts([0.0, 4.0]) -> part_ptr must be a 1-D array of integers
 cut($) for $ in [[1]] | None | np.array(3) | pd.DataFrame(np.ones((3, 3)))
     cuts must have an array for each of the 3 documents
-cut([[2], [], []]) -> cuts[0] must hold the first segments...from 1 to 1, got [2]
-cut([[0], [], []]) -> cuts[0] must hold the first segments
+cut([[$], [], []]) for $ in 2 | 0 -> cuts[0] must hold the first segments...from 1 to 1, got [$]
 cut([[1], [1], []]) -> cuts[1] must hold...document 1 but the first, of which it has one
 cut([[$], [], []]) for $ in 1.5 | [1], [1, 2] -> cuts[0] must hold integers
 cut([sp.csr_matrix((1, 2)), [], []]) -> cuts[0]

@@ -93,11 +93,9 @@ events([TREE, '(S (NN a) b)'])
     Tree 1: The word 'b' has siblings below 'S': every word must be the only child
 events([['a', 'b']]) -> TypeError: Tree 0 must be a ParseTree...got list
 events(event='mod3') -> event must be one of root1...mod3
-events(event=None) -> event must be one of...None
-events(event=['mod1']) -> event must be one of
+events(event=$) for $ in None | ['mod1'] -> event must be one of...$
 events(stop='yes') -> stop must be True or False...yes
-events(event='mod_sem') -> event='mod_sem' needs annotations
-events(event='head_sem') -> event='head_sem' needs annotations
+events(event=$) for $ in 'mod_sem' | 'head_sem' -> event=$ needs annotations
 annotated($) for $ in [] | {} -> annotations must be a list...1 trees
 annotated($) for $ in [PAIRS[:3]] | [{}] | [[]], event='root1' -> tree 0 must be a list of 5 pairs
 replaced($) for $ in (['s'], 'a') | ('s', {}) | ('s', 1) | 'sa' | ('s', 'a', 'b')

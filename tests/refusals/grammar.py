@@ -65,8 +65,7 @@ pcfg(binary_concentration=[1.0] * 4) -> binary_concentration must be a number or
 pcfg(n_preterminals=2, binary_concentration=[1.0, 1.0, -1.0, 1.0])
     binary_concentration must be positive
 pcfg(inference=$, child_prior='independent') for $ in 'em' | 'viterbi-em' -> child_prior is for
-pcfg(top_concentration='auto') -> top_concentration='auto' is for inference='gibbs'
-pcfg(root_concentration='auto') -> root_concentration='auto' is for
+pcfg($) for $ in top_concentration='auto' | root_concentration='auto' -> $ is for inference='gibbs'
 pcfg(inference='em', binary_concentration='auto') -> binary_concentration='auto' is for
 pcfg(n_chains=2) -> n_chains has no effect with inference='vb'
 pcfg(inference='em', n_chains=3) -> n_chains has no effect with inference='em'
@@ -125,20 +124,14 @@ known([]) -> y has 0 entries
 known('ab') -> TypeError: y must be a sequence...got str
 known(3) -> TypeError: y must be a sequence...got int
 known(np.array(3)) -> TypeError: y must be a sequence
-known([None, 4]) -> TypeError: y[1] must be a list of spans...got 4
+known([None, $]) for $ in 4 | 0.5 | {(0, 2): 'NP'}
+    TypeError: y[1] must be a list of spans...got $
 known([[], 'NP']) -> TypeError: y[1] must be a list of spans...got 'NP'
-known([None, 0.5]) -> TypeError: y[1] must be a list of spans...got 0.5
-known([None, {(0, 2): 'NP'}]) -> TypeError: y[1] must be a list of spans
-known([None, ['NP']]) -> TypeError: y[1] must hold spans...got 'NP'
+known([None, [$]]) for $ in 'NP' | (0, 1, 2) | (0, 2.0) | (False, True) | ('NP', 0, 2) | None
+    TypeError: y[1] must hold spans...got $
 known([None, [(0, 2), '02']]) -> TypeError: y[1] must hold spans...got '02'
-known([None, [(0, 1, 2)]]) -> TypeError: y[1] must hold spans...got (0, 1, 2)
-known([None, [(0, 2.0)]]) -> TypeError: y[1] must hold spans...got (0, 2.0)
-known([None, [($)]]) for $ in False, True | 'NP', 0, 2 -> TypeError: y[1] must hold spans
-known([None, [None]]) -> TypeError: y[1] must hold spans...got None
 known([None, [(0, 3)]]) -> y[1]: the span (0, 3) is out of range...<= 2
-known([None, [(-1, 2)]]) -> y[1]: the span (-1, 2) is out of range
-known([None, [(2, 2)]]) -> y[1]: the span (2, 2) is out of range
-known([None, [(2, 1)]]) -> y[1]: the span (2, 1) is out of range
+known([None, [($)]]) for $ in -1, 2 | 2, 2 | 2, 1 -> y[1]: the span ($) is out of range
 known([None, [(0, 2 ** 70)]]) -> y[1]: the span...is out of range
 known([[(1, 3), (0, 3), (0, 2)], None]) -> y[0]: the spans (0, 2) and (1, 3) cross...sentence
 known([TREES[0], None]) -> y[0] is a tree of 2 words, but the sentence has 3

@@ -397,8 +397,7 @@ LexiconDisplay($) for $ in 'a dog' | 7 -> words must be a list of sentences
 LexiconDisplay(TEXTS) -> sentence 0 is 'the cat sat'. Split text into words first
 LexiconDisplay([['a'], 3]) -> sentence 1 is 3
 LexiconDisplay($) for $ in [] | [[], []] -> at least one word
-LexiconDisplay([['a', None]]) -> sentence 0 holds None
-LexiconDisplay([['a', 1.5]]) -> sentence 0 holds 1.5
+LexiconDisplay([['a', $]]) for $ in None | 1.5 -> sentence 0 holds $
 LexiconDisplay(HIDDEN) -> masked
 lexicon(discount=0.5) -> belong together
 lexicon(word_length=$) for $ in 0 | 'auto' -> word_length must be a positive number
@@ -426,9 +425,8 @@ WordLaw.of(0.5, 1.0, [$]) for $ in 0.5, 0.2 | 1.5, -0.5 -> probabilities with su
 PerplexityDisplay($) for $ in {} | [1.0, 2.0] -> perplexities must be a dict of labels
 PerplexityDisplay({'a': $}) for $ in [] | {} -> perplexities of 'a' must be a dict of orders
 PerplexityDisplay({'a': {0: 1.0}}) -> an order must be an integer >= 1
-PerplexityDisplay({'a': {1: 0.0}}) -> of 'a' must be positive numbers, got 0.0
+PerplexityDisplay({'a': {1: $}}) for $ in 0.0 | 'x' -> of 'a' must be positive numbers, got $
 PerplexityDisplay({'a': {1: np.nan}}) -> of 'a' must be positive numbers, got nan
-PerplexityDisplay({'a': {1: 'x'}}) -> of 'a' must be positive numbers, got 'x'
 compare() -> at least one fitted language model
 compare(kn(), KneserNeyLM(1)) -> NotFittedError: KneserNeyLM
 compare(kn(), kn()) -> two models of order 3 are labeled 'KneserNeyLM'

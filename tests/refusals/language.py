@@ -124,8 +124,7 @@ nested(np.array([[0, 1], [1, 0]])).predict([[0, 1, 0]]) -> expecting 2 features
 nested().inverse_transform(TokenSequences.from_sequences([[10**6]])) -> X must hold ids of
 nested([['the', 'dog'], ['a', 'cat']]) -> characters: sample 0 is a list of words, ['the'...join
 nested([[], np.array(['the', 'dog'])]) -> sample 1 is a list of words
-nested(['thedog', None]) -> sample 1 is None
-nested(['thedog', [0, 1]]) -> sample 1 is [0, 1]
+nested(['thedog', $]) for $ in None | [0, 1] -> sample 1 is $
 nested([b'thedog', b'acat']) -> sample 0 is b'thedog'...Decode
 nested().predict(['thedog', None]) -> sample 1 is None
 nested().score([b'thedog']) -> sample 0 is b'thedog'...Decode

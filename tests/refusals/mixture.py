@@ -188,10 +188,9 @@ HDPMixture().fit(TokenSequences([0, 1], [0, 2], 2)) -> TypeError: TokenSequences
 HDPMixture('poisson').fit(groups(-1.0)) -> got -1
 HDPMixture('multinomial').fit(groups(0.5)) -> got 0.5
 HDPMixture(concentration=0.0).fit(GROUPS) -> must be 'auto' or a number
-HDPMixture(concentration='learn').fit(GROUPS) -> got 'learn'
+HDPMixture(concentration=$).fit(GROUPS) for $ in 'learn' | True -> got $
 HDPMixture(top_concentration=-1.0).fit(GROUPS) -> top_concentration must be 'auto' or
 HDPMixture(top_concentration=np.inf).fit(GROUPS) -> from 1e-08 to 1e+08, got inf
-HDPMixture(concentration=True).fit(GROUPS) -> got True
 HDPMixture(init=[[0] * 5]).fit(GROUPS) -> a list of 2 arrays of int, one per group
 HDPMixture(init=np.zeros(12, int)).fit(GROUPS) -> one per group of X; got 1
 HDPMixture(init=[[0] * 5, [1]]).fit(GROUPS) -> 7 for group 1, got

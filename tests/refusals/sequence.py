@@ -449,5 +449,5 @@ StateDetector().fit(STEPS[:, 0]) -> Expected 2D array, got 1D array
 StateDetector().fit($) for $ in STEPS, [100, 200] | [STEPS[:200], STEPS[200:]], [100, 100, 100]
     what look like the lengths of sequences
 StateDetector().fit(STEPS, np.full(299, -1)) -> y must hold
-StateDetector().fit(STEPS, np.full(300, $)) for $ in 20 | 0.5 | -2 -> y
+StateDetector().fit(STEPS, np.full(300, $)) for $ in 20 | 0.5 | -2 -> y must hold
 """

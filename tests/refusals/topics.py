@@ -169,8 +169,7 @@ SegmentedTopicModel(2, seed_words={0: [[1], [1, 2]]}).fit(DOCUMENTS)
     seed_words[0] must hold words or word ids
 stm(doc_topic_prior=[$]) for $ in 1, 2, 3 | 1, 0 | 1, np.nan | [1, 1]
     doc_topic_prior must hold n_components=2 numbers from
-stm(init=np.ones((3, 4))) -> init must have shape ... = (2, 4), got (3, 4)
-stm(init=np.ones((2, 3))) -> init must have shape ... = (2, 4), got (2, 3)
+stm(init=np.ones(($))) for $ in 3, 4 | 2, 3 -> init must have shape ... = (2, 4), got ($)
 stm(init=np.ones(4)) -> init must be a 2-D array
 stm(init=-np.ones((2, 4))) -> init must hold non-negative numbers, and no row
 stm(init=np.zeros((2, 4))) -> init must hold non-negative numbers, and no row
