@@ -5,8 +5,7 @@ of its content when its tests last passed, and their seconds. The content of a f
 versions of the compiler, its text, and that of all files that it uses (``affected.py``), without
 comments and docstrings; that of a patch, of the function that it changes and the files of its test.
 A line is added as soon as the last test has passed, so a run may be stopped at any time. After a
-merge there may be several lines with one name; any of them counts.
-"""
+merge there may be several lines with one name; any of them counts."""
 
 import ast
 import hashlib

@@ -2,8 +2,7 @@
 
 Most of a first run goes into compiling, and models of one family share their kernels. A process
 stays with a family, another process takes another one, so that they seldom compile the same at the
-same time. What uses kernels of all families comes last, when they are in the cache.
-"""
+same time. What uses kernels of all families comes last, when they are in the cache."""
 
 from collections import Counter
 from collections.abc import Iterable

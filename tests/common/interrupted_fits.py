@@ -4,8 +4,7 @@ A script, because what it looks for ends the interpreter: ``interrupted_fits.py 
 interrupts each of the named estimators, or each of all, `N` times, in `fit`, `iter_sweeps`,
 `transform` and `score`, by Ctrl-C, by an alarm whose handler raises, and by two of them in a row.
 It prints how often each of these ended what was going on. The tests interrupt few times; before a
-release, run it with N = 50.
-"""
+release, run it with N = 50."""
 
 import os
 import pickle

@@ -5,8 +5,7 @@ next line after four spaces. Other errors have their name before it. Three dots 
 for any text; a message after "~" is a regular expression. "fine" is for what looks like a mistake
 and is allowed. A call that is too long for a line goes on in lines that begin with eight spaces.
 ``f($) for $ in 1 | "a"`` stands for two calls, and ``$`` in their message for the value. Tables
-know all public names and those of ``samples``.
-"""
+know all public names and those of ``samples``."""
 
 import ast
 import builtins

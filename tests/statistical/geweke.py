@@ -3,8 +3,7 @@
 If a chain leaves the posterior invariant, then alternating one sweep with a draw of the
 observations given the rest leaves the joint distribution of everything invariant, so its means are
 those of plain draws from the prior. Chains are cut into 40 batches; |z| < 5 with 39 degrees of
-freedom is a false alarm once in 80,000 comparisons.
-"""
+freedom is a false alarm once in 80,000 comparisons."""
 
 import numpy as np
 from exact.oracles.batch_means import N_BATCHES

@@ -1,8 +1,7 @@
 """Geweke's test of a mixture of mixed columns whose priors are drawn: 12 comparisons a sampler.
 
 Two columns with a full covariance, whose scale and degrees of freedom are drawn, a normal column
-with a drawn scale and a column of categories with a drawn concentration, the last two with gaps.
-"""
+with a drawn scale and a column of categories with a drawn concentration, the last two with gaps."""
 
 import numpy as np
 import pytest

@@ -9,8 +9,7 @@ customers and t tables a cell (restaurant u, outcome x),
                    prod_{u at the top} prod_x (1 / n_outcomes)^{t_ux}.
 
 The restaurants of a depth share d and theta, or d alone. Given the tables, depths are independent,
-and given d, too, are the restaurants. Integrals are sums over nodes of d and of theta.
-"""
+and given d, too, are the restaurants. Integrals are sums over nodes of d and of theta."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

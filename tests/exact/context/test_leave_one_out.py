@@ -1,7 +1,6 @@
 """Leave-one-out predictions of franchises, and weights of chains, against brute force.
 
-The oracle lets an event leave its tables in all possible ways; skdp has a recursion for them.
-"""
+The oracle lets an event leave its tables in all possible ways; skdp has a recursion for them."""
 
 import itertools
 from collections import Counter

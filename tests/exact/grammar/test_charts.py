@@ -2,8 +2,7 @@
 
 Given brackets must be constituents: trees without them are left out of the enumeration, while the
 engine closes the spans that cross a bracket. Sums over longer sentences, done side by side or one
-at a time, are compared with those in numbers of unlimited range, and in logs.
-"""
+at a time, are compared with those in numbers of unlimited range, and in logs."""
 
 import math
 from collections import Counter

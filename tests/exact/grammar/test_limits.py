@@ -2,8 +2,7 @@
 
 Chains are compared by 12 means each: a right sampler fails one of them by chance once in 80,000
 comparisons, so both together raise a false alarm for one choice of seeds in 3,000; the seeds are
-fixed.
-"""
+fixed."""
 
 import math
 from itertools import product

@@ -12,8 +12,7 @@ of `nested` without contexts, whose base gives a word of k letters g_k p_char(le
     p(ways to cut, t) = p(collocations, tables) prod_{tables} base factors
                         p(words of the tables, their tables) prod_{their tables} g_k p_char(...),
 
-and tables are summed out, or listed (`states`).
-"""
+and tables are summed out, or listed (`states`)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -8,8 +8,7 @@ is a pair (context, outcome) of a restaurant and a dish. With c customers and t 
     p(events, t) = prod_u (theta_m|d_m)_{t_u.} / (theta_m)_{c_u.} prod_w S_{d_m}(c_uw, t_uw)
                    prod_w H(w)^{t_()w},    m = the number of symbols of u.
 
-Numbers may be floats, fractions or arrays of nodes of a quadrature.
-"""
+Numbers may be floats, fractions or arrays of nodes of a quadrature."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence

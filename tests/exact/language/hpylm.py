@@ -2,8 +2,7 @@
 
 Given the tables, discounts and concentrations of different depths are independent. So each depth
 has a grid of its own, nodes of d by nodes of theta, and a weight on it; a polynomial in d, for
-which Gauss's rule is exact, and smooth in log theta, where trapezoids are.
-"""
+which Gauss's rule is exact, and smooth in log theta, where trapezoids are."""
 
 from collections import Counter
 from collections.abc import Sequence

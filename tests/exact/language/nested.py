@@ -15,8 +15,7 @@ and tables are summed out: those above a restaurant by recursion over the depths
 characters once for each multiset of spellings.
 
 With `end_prior` (a, b) the probability p of the end is Beta(a, b) and integrated out: with n tables
-of the end and m of words at the root, p^n (1 - p)^m becomes B(a + n, b + m) / B(a, b).
-"""
+of the end and m of words at the root, p^n (1 - p)^m becomes B(a + n, b + m) / B(a, b)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

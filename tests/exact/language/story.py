@@ -1,8 +1,7 @@
 """Franchises as their story goes: customers come one by one, every seat that they may take.
 
 It knows neither Stirling numbers nor the joint distribution. A state maps cells to the sizes of
-their tables; a cell is (context, outcome) here too, and a franchise keeps its own in `name`.
-"""
+their tables; a cell is (context, outcome) here too, and a franchise keeps its own in `name`."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,7 @@
 
 With ``order=None`` contexts have any length. An order that no context reaches is the same model,
 with all contexts in the trie: with given discounts and concentrations even the draws are the same,
-as nothing is drawn in a context that one event alone follows.
-"""
+as nothing is drawn in a context that one event alone follows."""
 
 from collections import Counter
 

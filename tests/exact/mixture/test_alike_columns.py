@@ -1,8 +1,7 @@
 """Columns of categories that may have the same distribution in all clusters, by enumeration.
 
 By batch means: |z| < 5 for some 100 numbers, a false alarm for one in 400 choices of the seeds,
-which are fixed.
-"""
+which are fixed."""
 
 from typing import NamedTuple
 

@@ -1,8 +1,7 @@
 """HDPMixture: partitions of groups of rows, and what stored samples say of new groups.
 
 By batch means (see `batch_means`): |z| < 5 for at most 60 numbers of each of 50 cases, a false
-alarm for one in 27 choices of the seeds; these are fixed.
-"""
+alarm for one in 27 choices of the seeds; these are fixed."""
 
 import numpy as np
 import pytest

@@ -3,8 +3,7 @@
 By batch means (see `batch_means`): |z| < 5 for 16 to 21 numbers of each of 15 chains, a false alarm
 for one in 250 choices of the seeds; these are fixed. Classes of ten features and more, which are
 left out, have less than a millionth of the probability of the others: a fortieth of a standard
-error of any number that is compared.
-"""
+error of any number that is compared."""
 
 from functools import cache
 

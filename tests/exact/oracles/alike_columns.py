@@ -6,8 +6,7 @@ frequencies in the whole column, with 1 added to each count; otherwise those of 
 Dirichlet(A_j b_j), with a Gamma prior of A_j. All symbols that do not occur in the column share the
 1 of one symbol, and its weight in b_j if that is uniform. NaN marks a missing cell. A column in
 which a single symbol occurs has d_j = 0 and is left out of the choice. Cells enter with the power
-of their row.
-"""
+of their row."""
 
 from itertools import product
 from math import comb, isnan, log

@@ -1,7 +1,6 @@
 """Switching vector autoregressions: x = A a + noise, a = [x_t-1, ..., x_t-L, 1], by other means.
 
-Sigma ~ IW(freedom, scale), A | Sigma ~ MN(coefs, Sigma, precision^-1).
-"""
+Sigma ~ IW(freedom, scale), A | Sigma ~ MN(coefs, Sigma, precision^-1)."""
 
 import math
 from dataclasses import dataclass

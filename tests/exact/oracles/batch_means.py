@@ -8,8 +8,7 @@ a false alarm for one in 5 choices of their seeds, and the seeds are fixed.
 `check_chain` looks after a quarter of the sweeps, and goes on only if the largest |z| is one that a
 correct sampler exceeds in at most one of five runs. A wrong one with |z| = 10 after all sweeps has
 about 5 after a quarter, so it is not lost there; errors that a test only just sees may be, and the
-wrong patches show whether they are.
-"""
+wrong patches show whether they are."""
 
 from collections.abc import Callable, Iterable
 

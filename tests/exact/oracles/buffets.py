@@ -6,8 +6,7 @@ column; entries that are NaN are left out. A class
 
     exp(-alpha H) alpha^K / prod_h K_h! prod_k (N - m_k)! (m_k - 1)! / N!.
 
-Classes of more than `most` features are left out.
-"""
+Classes of more than `most` features are left out."""
 
 import math
 from collections import Counter

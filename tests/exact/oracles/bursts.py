@@ -15,8 +15,7 @@ with p(T) = W^-T for a uniform base and Beta_W(gamma + T_w) / Beta_W(gamma) for 
 T and T_w sum over topics.
 
 A discount with a Beta prior and a concentration with a Gamma prior are integrated out by
-quadrature: weights have an axis for nodes of a and one for nodes of b.
-"""
+quadrature: weights have an axis for nodes of a and one for nodes of b."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,6 @@
 """Evidence of bits, counts and rows of counts, observation by observation; NaN is missing.
 
-Each factor is the predictive probability given those before it, from the conjugate prior.
-"""
+Each factor is the predictive probability given those before it, from the conjugate prior."""
 
 import math
 from decimal import Decimal, localcontext

@@ -6,8 +6,7 @@ over its sum. Transitions may be impossible, with phi = 0, and states may be kno
 a state is left for another one, phi_jj = 0, and lasts D = min(1 + K, D_max) steps.
 
 Rates are integrated out through a time for each state. Concentrations, stickiness, beta and what
-similarities depend on, if they are not given, are points of a Sobol sequence under their prior.
-"""
+similarities depend on, if they are not given, are points of a Sobol sequence under their prior."""
 
 import math
 from collections.abc import Callable

@@ -1,8 +1,7 @@
 """Mixtures of groups that share their components, by enumeration, in plain Python.
 
 Every partition of the rows of all groups, and every number of tables of each component in each
-group: the prior of `hdp_topics`, times the marginal likelihoods of `mixtures`.
-"""
+group: the prior of `hdp_topics`, times the marginal likelihoods of `mixtures`."""
 
 from itertools import product
 from math import exp, lgamma, log

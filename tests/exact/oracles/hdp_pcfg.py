@@ -16,8 +16,7 @@ Children may be independent (section 2.3): instead of the pair's row ("PC", z) t
     ("PC<", z)          l                 binary_concentration beta^P_l
     ("PC>", z)          r                 binary_concentration beta^C_r
 
-Trees are (symbol, word) or (symbol, left tree, right tree).
-"""
+Trees are (symbol, word) or (symbol, left tree, right tree)."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence

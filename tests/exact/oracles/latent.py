@@ -1,8 +1,7 @@
 """What an HDP-HMM draws besides transitions: see `hdp_hmm.Latent`.
 
 The concentration of symbols, locations, binary vectors, and parameters of two states' observations,
-with similarities exp(-decay times a distance).
-"""
+with similarities exp(-decay times a distance)."""
 
 from functools import cache
 from itertools import product

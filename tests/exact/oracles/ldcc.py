@@ -11,8 +11,7 @@ weighted by the joint
     c_dy   segments of document d with document-topic y
     delta, alpha, gamma   Dirichlet priors of documents, of the segments of each y, of topics
 
-With topics `phi` given, the first product becomes prod_i phi[z_i, w_i].
-"""
+With topics `phi` given, the first product becomes prod_i phi[z_i, w_i]."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,7 @@
 """The distance-dependent CRP by enumeration of all link vectors, from the joint probability.
 
 p(c, x) = prod_i [phi_{i c_i} or alpha] / (alpha + sum_{j != i} phi_ij) times the probability of the
-outcomes given the components, one outcome after the other.
-"""
+outcomes given the components, one outcome after the other."""
 
 import itertools
 import math

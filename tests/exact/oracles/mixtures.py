@@ -1,8 +1,7 @@
 """Mixtures by enumeration of all partitions of a few rows, in plain Python.
 
 A family gives the log evidence of the rows of a cluster. Rows of a `Table` end with the power of
-their likelihood, and NaN marks a missing cell.
-"""
+their likelihood, and NaN marks a missing cell."""
 
 from math import exp, isnan, lgamma, log, pi
 

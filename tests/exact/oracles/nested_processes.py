@@ -2,8 +2,7 @@
 
 Written from the joint distributions: processes with given weights are urns, and processes that
 share drawn weights are seatings of restaurants. Weights, priors and counts are lists of plain
-numbers.
-"""
+numbers."""
 
 import math
 from itertools import product

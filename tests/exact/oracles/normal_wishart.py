@@ -1,8 +1,7 @@
 """Gaussian rows whose mean and covariance are unknown, from the joint density.
 
 mu | Sigma ~ N(mean, Sigma / precision), Sigma ~ IW(dof, scale), and rows may have weights u: x ~
-N(mu, Sigma / u).
-"""
+N(mu, Sigma / u)."""
 
 import math
 from typing import NamedTuple

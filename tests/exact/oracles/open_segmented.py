@@ -12,8 +12,7 @@ the topics' weights, and eta is the Dirichlet prior of topics. p(c) is the prior
 
 There may be topics with seed words, which exist without words, too. They have a Dirichlet prior
 eta + seeds. The first of these topics may be fixed: their word probabilities are given. Labels are
-a condition on z.
-"""
+a condition on z."""
 
 from dataclasses import dataclass
 from itertools import pairwise, product

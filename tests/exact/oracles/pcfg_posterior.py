@@ -2,8 +2,7 @@
 
 Everything is a sum over the ways to choose a tree for each sentence, and a trapezoidal sum over the
 logit of the first weight of each beta of two symbols and over the log of each concentration that is
-not known. Both integrands are smooth and vanish at both ends.
-"""
+not known. Both integrands are smooth and vanish at both ends."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,8 +1,7 @@
 """A slow Gibbs sampler of the segmented topic model that keeps every table: the harness's dummy.
 
 Words leave and take seats one at a time in an explicit Chinese restaurant franchise, so that it
-needs no ratio of Stirling numbers and shares no formula with a sampler of table counts.
-"""
+needs no ratio of Stirling numbers and shares no formula with a sampler of table counts."""
 
 import random
 from collections.abc import Callable

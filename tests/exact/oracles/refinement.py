@@ -2,8 +2,7 @@
 
 A tree is (symbol, word), (symbol, child) or (symbol, child, child). A refined grammar is a dict of
 weights: ("root", s, z), ("emission", s, z, x), ("unary", s, z, s', z') and
-("binary", s, z, s', z', s'', z''). Weights that are missing are 0.
-"""
+("binary", s, z, s', z', s'', z''). Weights that are missing are 0."""
 
 import math
 from collections import Counter

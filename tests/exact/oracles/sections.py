@@ -7,8 +7,7 @@ section has the root as its parent, and each paragraph its section. The tables o
 summed out.
 
 A document is a list of sections, lists of paragraphs, which are lists of word ids. Parameters of
-sections and of paragraphs are pairs; one that is None is integrated out by quadrature.
-"""
+sections and of paragraphs are pairs; one that is None is integrated out by quadrature."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,7 @@ out, and the shares (m, 1 - m) of its document, m ~ Beta(alpha_1, alpha_2), by q
     p(z, cuts) = prod_d E_m[ prod_parts (b m)_n1 (b (1 - m))_n2 / (b)_n ] rho^cuts (1 - rho)^joins,
 
 where (x)_n is a rising factorial: a polynomial in m, for which Gauss's rule is exact. There are no
-tables. Then p(w | z) with Dirichlet priors of the words.
-"""
+tables. Then p(w | z) with Dirichlet priors of the words."""
 
 from itertools import product
 from math import prod

@@ -24,8 +24,7 @@ prod_i phi[z_i, w_i].
 A discount with a Beta prior and concentrations with a Gamma prior are integrated out by quadrature:
 weights carry an axis over nodes of a and one over nodes of b, and what is fixed is a rule with one
 node. The corpus may share one b, or each document or each segment has a b of its own: then b is
-summed out as soon as its document, or its segment's factor (b|a)_T / (b)_N, is complete.
-"""
+summed out as soon as its document, or its segment's factor (b|a)_T / (b)_N, is complete."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,7 @@
 """Maximum likelihood, merges and smoothing of refined grammars by enumeration.
 
 Trees and weights as in `refinement`. A rule is a tuple: its kind, then (symbol, subsymbol) of its
-left side ("root" has none), then those of its children, or a word.
-"""
+left side ("root" has none), then those of its children, or a word."""
 
 from collections import Counter
 from itertools import product

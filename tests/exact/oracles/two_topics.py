@@ -6,8 +6,7 @@ With two topics the words of a segment matter through the sum over all z with m 
 
 so that sums over states are sums over pairs of counts (of topic 0, of topic 1): of words, of
 customers N, of tables T. Symbols as in ``segmented.py``. Numbers are scaled to stay in the range of
-a double: instead of S^N_T its multiple s(N, T) = S^N_T T! / N!, and binomials for the rest.
-"""
+a double: instead of S^N_T its multiple s(N, T) = S^N_T T! / N!, and binomials for the rest."""
 
 from collections.abc import Sequence
 from functools import reduce

@@ -1,8 +1,7 @@
 """Chains of hidden Markov models: tiny problems, their samplers, and comparisons of both.
 
 By batch means (see `exact.oracles.batch_means`): |z| < 5 for at most 40 figures of each case. What
-is expected is exact to about 1e-4.
-"""
+is expected is exact to about 1e-4."""
 
 import math
 from collections.abc import Callable

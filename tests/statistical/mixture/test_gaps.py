@@ -1,8 +1,7 @@
 """Geweke's test of mixtures of rows with missing values and weights: 62 comparisons.
 
 The scale of the covariances and its degrees of freedom are drawn, and those of the Student t
-distribution.
-"""
+distribution."""
 
 import numpy as np
 import pytest

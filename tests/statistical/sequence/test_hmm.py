@@ -1,7 +1,6 @@
 """Geweke's test of hidden Markov chains: similarities, durations and all concentrations drawn.
 
-There are some 160 comparisons: a false alarm for one choice of the seeds in 500.
-"""
+There are some 160 comparisons: a false alarm for one choice of the seeds in 500."""
 
 from itertools import pairwise
 from typing import Any, NamedTuple

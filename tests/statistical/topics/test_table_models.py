@@ -1,8 +1,7 @@
 """Geweke's test of the chains of the table models: 171 comparisons.
 
 Concentration and discount are learned, so that their samplers are tested together with the words'
-and the tables'.
-"""
+and the tables'."""
 
 from functools import lru_cache
 

@@ -1,7 +1,6 @@
 """Warnings of chains that disagree, and of numbers of components that drift.
 
-Traces of normal noise are seeded.
-"""
+Traces of normal noise are seeded."""
 
 import warnings
 from types import SimpleNamespace

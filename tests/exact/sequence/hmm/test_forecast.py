@@ -1,7 +1,6 @@
 """Forecasts of models with given parameters: states by enumeration, moments and quantiles by scipy.
 
-Later states are those of a longer sequence with uninformative last observations.
-"""
+Later states are those of a longer sequence with uninformative last observations."""
 
 from collections import Counter
 

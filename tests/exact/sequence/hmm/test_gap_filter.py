@@ -1,7 +1,6 @@
 """Sequences with missing values under known regressions: states enumerated, values by quadrature.
 
-Particles give unbiased estimates: of p(x), and of p(x) times any mean given x.
-"""
+Particles give unbiased estimates: of p(x), and of p(x) times any mean given x."""
 
 from dataclasses import replace
 

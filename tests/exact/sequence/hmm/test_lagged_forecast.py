@@ -1,7 +1,6 @@
 """Models with given regressions: moments of forecasts, scores and paths by enumeration.
 
-Given the states, the mean and the covariance of the next observations follow one by one.
-"""
+Given the states, the mean and the covariance of the next observations follow one by one."""
 
 import math
 

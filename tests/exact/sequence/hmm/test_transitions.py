@@ -1,7 +1,6 @@
 """Transitions of a row with their rates summed out, and draws of transitions given states.
 
-Against quadrature and Monte Carlo.
-"""
+Against quadrature and Monte Carlo."""
 
 import numpy as np
 import pytest

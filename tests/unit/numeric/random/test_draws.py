@@ -1,8 +1,7 @@
 """Every draw against its distribution.
 
 Each comparison has one fixed seed and fails a right sampler with probability at most 1e-6 (the
-p-value asked for); there are about 75, so the file alarms falsely for one seed in 13,000.
-"""
+p-value asked for); there are about 75, so the file alarms falsely for one seed in 13,000."""
 
 import math
 
