@@ -76,7 +76,6 @@ GridSearchCV(HierarchicalPitmanYorLM(2, base=lm(), max_iter=4), {'order': [1]}, 
 lm().score([[0, 7]]) -> sentence 0: word id 7...TokenVec
 kn().predict([[3, 7]]) -> word id 3...TokenVectorizer
 lm(end_of_sequence=False).score([[], []]) -> no words
-KneserNeyLM().score(SENTENCES) -> NotFittedError: KneserNeyLM
 lm().sample(0) -> n_sequences
 lm().to_arpa('x.arpa', ['a', 'b']) -> 3 names
 lm().to_arpa('x.arpa', ['a', 'b', 'c d']) -> 'c d'...white

@@ -153,11 +153,6 @@ SegmentVectorizer().fit([['text'], [['nested']]]) -> document 1: must be text
 segments().transform([['text'], [['nested']]]) -> document 1: must be text
 SegmentVectorizer().fit(['text', np.nan]) -> document 1: must be text or a list of texts, got nan
 segments().transform(['text', np.nan]) -> document 1: must be text or a list of texts, got nan
-SegmentVectorizer().transform(TEXTS) -> NotFittedError: SegmentVectorizer
-SegmentVectorizer().inverse_transform(TEXTS) -> NotFittedError: SegmentVectorizer
-TokenVectorizer().transform(TEXTS) -> NotFittedError: TokenVectorizer
-TokenVectorizer().inverse_transform(TEXTS) -> NotFittedError: TokenVectorizer
-TokenVectorizer().get_feature_names_out() -> NotFittedError: TokenVectorizer
 SegmentVectorizer().fit(pd.DataFrame({'text': TEXTS})) -> pass the column
 segments(segmenter=str.upper) -> segmenter must return a list of texts
 SegmentVectorizer().fit([]) -> empty vocabulary

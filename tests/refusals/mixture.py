@@ -262,13 +262,6 @@ HDPMixture(PARTS).fit([FRAME, TURNED]) -> same columns in the same order: sequen
 
 fitted().labels_at($) for $ in 0 | 99 | 2.0 | 'two' | True -> n_clusters must be
 fitted().explain($) for $ in ['a'] | ['a', 'a'] | 'ab' -> 2 different names
-DPMixture().cluster_tree() -> NotFittedError: DPMixture
-HDPMixture().labels_at(2) -> NotFittedError: HDPMixture
-DPMixture().sample_missing(X) -> NotFittedError: DPMixture
-DPMixture().sample(2) -> NotFittedError: DPMixture
-DPMixture().explain() -> NotFittedError: DPMixture
-IBPLatentFeatures().inverse_transform(X) -> NotFittedError: IBPLatentFeatures
-IBPLatentFeatures().sample() -> NotFittedError: IBPLatentFeatures
 to_arviz(rows=COUNTS[::-1]) -> the data that the model was fitted to
 to_arviz(sample_weight=WEIGHTS) -> without sample_weight
 to_arviz(LABELS) -> known labels

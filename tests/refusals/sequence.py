@@ -248,7 +248,6 @@ hmm().predict([]) -> 0 sample
 hmm().predict_proba([SERIES, np.zeros((0, 2))]) -> 0 observation...sequence 1
 hmm().transform(np.full((2, 2), np.inf)) -> infinity
 hmm().sample($) for $ in 0 | True | 3, -1 -> must be an integer >= 1
-make().sample(3) -> NotFittedError: HDPHMMLT
 make().predict(in_parts([SERIES, SERIES])) -> NotFittedError: HDPHMMLT
 hmm().forecast(SERIES, $) for $ in -1 | True -> n_steps must be an integer >= 1
 hmm().forecast(SERIES, 2, [$]) for $ in -0.1 | 0.5, np.nan | [0.5]
@@ -413,7 +412,6 @@ factors().fit([np.zeros((3, 2)), np.zeros((3, 1))]) -> has 1 features, but seque
 factors(emission=$).fit([SERIES, np.full((2, 2), 1e160)]) for $ in given(noise_variance=0.1) |
         given() -> 1e+160 in column 0: scale the columns of X
 factors().fit([1e-151 * SERIES]) -> vary by 1e-150 or more...in column 0: scale
-factors().sample(3) -> NotFittedError: FactorialHMM
 factorial().sample(0) -> n_steps
 many_factors().predict(SERIES) -> up to 20 factors, got 21
 many_factors().score(SERIES) -> up to 20 factors, got 21

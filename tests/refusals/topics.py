@@ -279,21 +279,11 @@ segmenter().merge(DOCUMENTS, [[1]]) -> for each of the 2 documents
 segmenter().merge(DOCUMENTS, [[0], [1]])
     cuts[0] must hold the first segments ...but the first, from 1 to
 segmenter().merge(DOCUMENTS, [[1], [99]]) -> cuts[1] must hold
-TopicSegmenter(2).merge(DOCUMENTS, [[], []]) -> NotFittedError: TopicSegmenter
 given(TOPICS).reduce_topics(1) -> topic_tree needs the shares of topics
 co_clusters().reduce_topics(2) -> TypeError: two kinds of topics
 co_clusters().name_topics() -> TypeError: transform returns shares of topics of segments
 stm().reduce_topics(99) -> at most the number of topics, 2, got 99
 stm().reduce_topics($) for $ in 0 | 1.5 | 'two' | True -> n_topics must be an integer >= 1
-GibbsLDA(2).topic_tree() -> NotFittedError: GibbsLDA
-GibbsLDA(2).reduce_topics(2) -> NotFittedError: GibbsLDA
-GibbsLDA(2).top_words() -> NotFittedError: GibbsLDA
-GibbsLDA(2).summary() -> NotFittedError: GibbsLDA
-GibbsLDA(2).representative_documents() -> NotFittedError: GibbsLDA
-GibbsLDA(2).representative_segments(DOCUMENTS) -> NotFittedError: GibbsLDA
-GibbsLDA(2).name_topics() -> NotFittedError: GibbsLDA
-GibbsLDA(2).get_feature_names_out() -> NotFittedError: GibbsLDA
-GibbsLDA(2).log_likelihood(DOCUMENTS) -> NotFittedError: GibbsLDA
 given(TOPICS).log_likelihood([[[0]]], n_particles=$) for $ in 0 | 1.5 | '2' | None | True
     n_particles must be an integer
 given(TOPICS).log_likelihood(np.ones((1, 4))) -> X has 4 features
