@@ -44,15 +44,8 @@ def choose(n_instances: int, n_chosen: int) -> set[int]:
 
 
 def find_slow_instances(names: Iterable[str], table: dict[str, int]) -> set[str]:
-    """Return the names of the instances that the fast run leaves out.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Names of tests, with their instance in brackets.
-    table : dict
-        See `read_table`.
-    """
+    """Return the names of the instances that the fast run leaves out, of all names of tests, with
+    their instance in brackets; see `read_table` for the table."""
     instances = defaultdict(list)
     for name in names:
         function = name.partition("[")[0]

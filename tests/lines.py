@@ -3,8 +3,7 @@
 ``[tool.skdp.lines]`` in ``pyproject.toml`` has a budget of lines of code and one of docstrings for
 each room, which is a folder of the package; their sums are bounded, too, so that one room gets more
 only if another gives it. Comments and blank lines are free. ``files`` are those of the package,
-``tests`` all lines of Python below ``tests``.
-"""
+``tests`` all lines of Python below ``tests``."""
 
 import argparse
 import ast

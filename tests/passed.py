@@ -5,8 +5,7 @@ of its content when its tests last passed, and their seconds. The content of a f
 versions of the compiler, its text, and that of all files that it uses (``affected.py``), without
 comments and docstrings; that of a patch, of the function that it changes and the files of its test.
 A line is added as soon as the last test has passed, so a run may be stopped at any time. After a
-merge there may be several lines with one name; any of them counts.
-"""
+merge there may be several lines with one name; any of them counts."""
 
 import ast
 import hashlib
@@ -60,13 +59,7 @@ def find_definition(text: str, place: int) -> str:
 
 
 class Contents:
-    """Hashes of what the tests of a project depend on.
-
-    Parameters
-    ----------
-    root : Path
-        The folder of the project, a clone of its repository.
-    """
+    """Hashes of what the tests of a project depend on; `root` is its folder, a clone."""
 
     def __init__(self, root: Path):
         self._root, self._graph = root, ImportGraph(root)
@@ -121,12 +114,7 @@ class Contents:
 
 
 class Record:
-    """The lines of ``passed.txt``.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """The lines of ``passed.txt``."""
 
     def __init__(self, path: Path):
         self._path = path
@@ -164,13 +152,8 @@ def touched_files(root: Path, n_commits: int = 10) -> set[str]:
 
 
 class Deadline:
-    """A plugin that begins no test after some time, and prints what it has left.
-
-    Parameters
-    ----------
-    time : float
-        When it ends, in seconds since the epoch.
-    """
+    """A plugin that begins no test after some time, in seconds since the epoch, and prints what it
+    has left."""
 
     def __init__(self, time: float):
         self.time = time
@@ -200,19 +183,9 @@ class Deadline:
 
 
 class Unpassed:
-    """A plugin that runs the slow tests that have not passed at their present content.
-
-    Parameters
-    ----------
-    root : Path
-        The folder of the project.
-    patches : sequence of Mutation
-        The wrong patches.
-    plan : dict or None
-        The plan of the process that started this one, or None if it is the first.
-    limited : bool
-        Whether there may not be time for all.
-    """
+    """A plugin that runs the slow tests that have not passed at their present content. `plan` is
+    that of the process that started this one, if it is not the first; if `limited` there may not be
+    time for all."""
 
     def __init__(self, root: Path, patches: Iterable, plan: dict | None, limited: bool):
         self._root, self._record = root, Record(root / RECORD)

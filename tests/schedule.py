@@ -2,8 +2,7 @@
 
 Most of a first run goes into compiling, and models of one family share their kernels. A process
 stays with a family, another process takes another one, so that they seldom compile the same at the
-same time. What uses kernels of all families comes last, when they are in the cache.
-"""
+same time. What uses kernels of all families comes last, when they are in the cache."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,15 +10,9 @@ from collections.abc import Iterable
 import pytest
 
 FAMILIES = {
-    "topics": "topics",
-    "sequence": "sequence",
-    "emissions": "sequence",
-    "grammar": "grammar",
-    "language": "language",
-    "mixture": "mixture",
-    "context": "context",
-    "processes": "processes",
-}
+    "topics": "topics", "sequence": "sequence", "emissions": "sequence", "grammar": "grammar",
+    "language": "language", "mixture": "mixture", "context": "context", "processes": "processes",
+}  # fmt: skip
 
 
 def family(file: str) -> str:
@@ -29,17 +22,9 @@ def family(file: str) -> str:
 
 
 def next_file(files: dict[str, int], mine: str, theirs: Iterable[str]) -> str:
-    """Return the file that a process should take.
-
-    Parameters
-    ----------
-    files : dict
-        How many tests each waiting file has, in the order in which they would be given out.
-    mine : str
-        The family of the file that the process did last.
-    theirs : iterable of str
-        Those of the others.
-    """
+    """Return the file that a process should take, of those that wait, each with its number of
+    tests, in the order in which they would be given out. `mine` is the family of the file that the
+    process did last, `theirs` are those of the others."""
     left: Counter[str] = Counter()
     for file, n_tests in files.items():
         left[family(file)] += n_tests

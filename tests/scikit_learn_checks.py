@@ -11,19 +11,15 @@ IS_1_6 = sklearn.__version__.startswith("1.6.")
 
 
 COMPARE_PREDICTIONS = (
-    "check_estimators_pickle",
-    "check_fit_idempotent",
-    "check_methods_sample_order_invariance",
+    "check_estimators_pickle", "check_fit_idempotent", "check_methods_sample_order_invariance",
     "check_methods_subset_invariance",
-)
+)  # fmt: skip
 
 
 def expected_failures(estimator):
-    """Return the checks that fail by scikit-learn's own fault or ask what cannot be, and why.
-
-    It checks invariance with ``n_components=1``, where states do not follow each other; there is
-    no such number of factors. But steps still inform about which sample is right.
-    """
+    """Return the checks that fail by scikit-learn's own fault or ask what cannot be, and why. It
+    checks invariance with ``n_components=1``, where states do not follow each other; there is no
+    such number of factors. But steps still inform about which sample is right."""
     failures = {}
     ordered = "the rows of an array are one sequence: their order counts"
     if type(estimator).__name__ == "HDPMixture":

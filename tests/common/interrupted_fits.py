@@ -4,8 +4,7 @@ A script, because what it looks for ends the interpreter: ``interrupted_fits.py 
 interrupts each of the named estimators, or each of all, `N` times, in `fit`, `iter_sweeps`,
 `transform` and `score`, by Ctrl-C, by an alarm whose handler raises, and by two of them in a row.
 It prints how often each of these ended what was going on. The tests interrupt few times; before a
-release, run it with N = 50.
-"""
+release, run it with N = 50."""
 
 import os
 import pickle
@@ -141,14 +140,8 @@ ESTIMATORS = {
     "hmm-beam": (HDPHMMLT(5, state_sampler="beam", max_iter=100), make_panel),
     "hmm-locations": (HDPHMMLT(5, similarity=GaussianSimilarity(2), max_iter=60), make_panel),
     "hmm-near": (HDPHMMLT(5, similarity="emission", max_iter=60), make_panel),
-    "hmm-factors": (
-        HDPHMMLT(**FACTORS, similarity=LaplacianSimilarity(), max_iter=60),
-        make_panel,
-    ),
-    "hmm-buffet": (
-        HDPHMMLT(**BUFFET, similarity=LaplacianSimilarity(), max_iter=60),
-        make_panel,
-    ),
+    "hmm-factors": (HDPHMMLT(**FACTORS, similarity=LaplacianSimilarity(), max_iter=60), make_panel),
+    "hmm-buffet": (HDPHMMLT(**BUFFET, similarity=LaplacianSimilarity(), max_iter=60), make_panel),
     "hmm-durations": (HDPHMMLT(4, duration=PoissonDuration(), max_iter=40), make_panel),
     "hmm-known": (HDPHMMLT(5, max_iter=100), make_known_states),
     "hmm-gaps": (HDPHMMLT(4, emission=AutoregressiveEmission(), max_iter=60), make_gaps),
@@ -184,10 +177,7 @@ ESTIMATORS = {
     "strings-collocations": (CollocationPitmanYorLM(n_chains=1, max_iter=60), make_strings),
     "mixture": (PitmanYorMixture(n_chains=2, n_jobs=2, max_iter=200), make_rows),
     "mixture-groups": (HDPMixture(max_iter=200), make_panel),
-    "links": (
-        DistanceDependentCRPClassifier(n_chains=2, n_jobs=2, max_iter=100),
-        make_contexts,
-    ),
+    "links": (DistanceDependentCRPClassifier(n_chains=2, n_jobs=2, max_iter=100), make_contexts),
     "mixture-blocked": (
         PitmanYorMixture(n_chains=2, n_jobs=2, sampler="blocked", max_iter=400),
         make_rows,

@@ -3,8 +3,7 @@
 A script: ``killed_fits.py N SEED NAME ...`` kills fits of each of the named estimators `N` times,
 each time takes the fit up again until it comes to its end, and compares it with one that was left
 alone. Names are those of ``interrupted_fits.py``. Every fit runs in a process of its own. The tests
-kill few times; before a release, run it with N = 30.
-"""
+kill few times; before a release, run it with N = 30."""
 
 import os
 import pickle

@@ -2,8 +2,7 @@
 
 Run as a script by ``test_kernels.py``: ``python raising_handlers.py n_fits seed``. A handler runs
 as soon as any Python code does, also where numba calls some while it hands a result over. The last
-line says how many fits it ended, of how many.
-"""
+line says how many fits it ended, of how many."""
 
 import random
 import signal

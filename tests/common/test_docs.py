@@ -17,25 +17,15 @@ ROOT = Path(__file__).parents[2]
 GUIDE = [ROOT / "doc/index.rst", *sorted((ROOT / "doc").glob("user_guide/*.rst"))]
 GUIDE += sorted((ROOT / "doc/how_to").glob("*.rst"))
 
-# Where a module has more than users need, the names that they do.
-PUBLIC = {
-    "skdp.callback": None,
-    "skdp.context": None,
-    "skdp.data": None,
-    "skdp.datasets": None,
-    "skdp.emissions": None,
-    "skdp.feature_extraction": None,
-    "skdp.grammar": None,
+PUBLIC = dict.fromkeys(
+    """
+    skdp.callback skdp.context skdp.data skdp.datasets skdp.emissions skdp.feature_extraction
+    skdp.grammar skdp.inspection skdp.language skdp.metrics skdp.mixture skdp.preprocessing
+    skdp.processes skdp.topics skdp.utils
+    """.split()
+) | {  # where a module has more than users need, the names that they do
     "skdp.inference": ["Trace"],
-    "skdp.inspection": None,
-    "skdp.language": None,
-    "skdp.metrics": None,
-    "skdp.mixture": None,
-    "skdp.preprocessing": None,
-    "skdp.processes": None,
     "skdp.sequence": sorted({*sequence.__all__} - {*emissions.__all__}),  # it has those, too
-    "skdp.topics": None,
-    "skdp.utils": None,
     "skdp.utils.estimator_checks": ["check_ragged_estimator", "parametrize_with_ragged_checks"],
 }
 AGAIN = {"skdp.sequence": "skdp.emissions"}

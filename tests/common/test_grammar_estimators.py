@@ -1,7 +1,6 @@
 """scikit-learn's checks and ours, on grammars.
 
-They have a file of their own so that another process may run them: their kernels are others.
-"""
+They have a file of their own so that another process may run them: their kernels are others."""
 
 from zlib import crc32
 
@@ -33,19 +32,14 @@ def test_scikit_learn(estimator, check):
         HDPPCFG(2, n_preterminals=3, inference="em", max_iter=6),
         HDPPCFG(3, inference="gibbs", max_iter=6, thin=2),
         HDPPCFG(
-            2,
-            n_preterminals=3,
-            child_prior="independent",
-            inference="gibbs",
-            top_concentration="auto",
-            binary_concentration="auto",
-            max_iter=6,
+            2, n_preterminals=3, child_prior="independent", inference="gibbs",
+            top_concentration="auto", binary_concentration="auto", max_iter=6,
         ),
         HDPPCFGRefiner(2, max_iter=6, min_word_count=1),
         HDPPCFGRefiner(2, inference="em", pseudo_count=0.1, max_iter=6, min_word_count=1),
         HDPPCFGRefiner(4, inference="split-merge", max_iter=6, min_word_count=1),
     ]
-)
+)  # fmt: skip
 def test_ragged(estimator, check):
     check(estimator)
 

@@ -1,7 +1,6 @@
 """Fits, transforms and scores survive interrupts and kills at any moment.
 
-The scripts take more estimators and more interrupts: see their docstrings.
-"""
+The scripts take more estimators and more interrupts: see their docstrings."""
 
 import os
 import subprocess

@@ -37,10 +37,8 @@ def kernels():
 
 
 def dispatchers(values):
-    """Yield the kernels among values, and those in tables by sampler.
-
-    Sections are none: they are copied into kernels and never compiled by themselves.
-    """
+    """Yield the kernels among values, and those in tables by sampler. Sections are none: they are
+    copied into kernels and never compiled by themselves."""
     for value in values:
         if isinstance(value, Dispatcher):
             if value.targetoptions.get("inline") != "always":
@@ -89,14 +87,10 @@ class TestTheDoor:
     @pytest.mark.parametrize(
         "function",
         [
-            lambda x: Pair(x, x),
-            lambda x: x,
-            lambda x: (x[0], x),
-            lambda x: (1, (Pair(x, x), 2.0)),
-            lambda x: np.zeros(3),
-            lambda x: "text",
+            lambda x: Pair(x, x), lambda x: x, lambda x: (x[0], x),
+            lambda x: (1, (Pair(x, x), 2.0)), lambda x: np.zeros(3), lambda x: "text",
         ],
-    )
+    )  # fmt: skip
     def test_what_is_refused(self, function):
         with pytest.raises(TypeError, match="signal handler"):
             njit(function)(np.ones(2))
@@ -104,14 +98,10 @@ class TestTheDoor:
     @pytest.mark.parametrize(
         "function",
         [
-            lambda x: None,
-            lambda x: x[0],
-            lambda x: np.float32(x[1]),
-            lambda x: x[0] > 0.0,
-            lambda x: complex(x[0]),
-            lambda x: (1, x[0], (x[1], True)),
+            lambda x: None, lambda x: x[0], lambda x: np.float32(x[1]), lambda x: x[0] > 0.0,
+            lambda x: complex(x[0]), lambda x: (1, x[0], (x[1], True)),
         ],
-    )
+    )  # fmt: skip
     def test_what_passes(self, function):
         assert njit(function)(np.ones(2)) == function(np.ones(2))
 
@@ -154,11 +144,8 @@ def is_compound(expression, parts, names):
 
 
 def test_sources():
-    """No kernel that Python can call seems to return an array or a named tuple.
-
-    This looks at the source, compiled or not; types are known to the door only, once there is
-    machine code.
-    """
+    """No kernel that Python can call seems to return an array or a named tuple. This looks at the
+    source, compiled or not; types are known to the door only, once there is machine code."""
     wrong = [
         f"{name} returns {ast.unparse(expression)}"
         for name, kernel in ENTRY_POINTS.items()

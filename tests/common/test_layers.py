@@ -19,21 +19,11 @@ LAYERS = {
     1: ("_sklearn_compat", "data", "datasets"),
     3: ("inference", "_executors"),
     4: (
-        "_fit",
-        "callback",
-        "emissions",
-        "topics",
-        "sequence",
-        "grammar",
-        "language",
-        "mixture",
-        "context",
-        "feature_extraction",
-        "metrics",
-        "preprocessing",
+        "_fit", "callback", "emissions", "topics", "sequence", "grammar", "language", "mixture",
+        "context", "feature_extraction", "metrics", "preprocessing",
     ),
     5: ("inspection", "utils"),
-}
+}  # fmt: skip
 
 
 def layer(name: str) -> int:

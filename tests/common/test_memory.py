@@ -7,12 +7,7 @@ import pytest
 from registry import CASES
 from sklearn.base import clone
 
-from skdp._checks import (
-    _control_group_files,
-    available_memory,
-    check_memory,
-    physical_memory,
-)
+from skdp._checks import _control_group_files, available_memory, check_memory, physical_memory
 from skdp.emissions import CategoricalEmission
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
 from skdp.sequence import HDPHMMLT

@@ -9,14 +9,11 @@ from skdp.utils.estimator_checks import parametrize_with_ragged_checks
 
 @scikit_learn_checks(
     [
-        PitmanYorMixture(max_iter=20),
-        DPMixture(max_iter=20),
-        HDPMixture(max_iter=20),
-        DPMixture(max_iter=20, sampler="blocked"),
-        DPMixture("student_t", max_iter=20),
+        PitmanYorMixture(max_iter=20), DPMixture(max_iter=20), HDPMixture(max_iter=20),
+        DPMixture(max_iter=20, sampler="blocked"), DPMixture("student_t", max_iter=20),
         IBPLatentFeatures(max_iter=20),
     ]
-)
+)  # fmt: skip
 def test_scikit_learn(estimator, check):
     if getattr(check, "func", check).__name__ == "check_sample_weight_equivalence_on_dense_data":
         pytest.skip("It shuffles the rows, whose order a chain depends on: see test_weights.py.")

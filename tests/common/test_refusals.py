@@ -37,7 +37,9 @@ def test_refusals(room, row):
 @pytest.mark.parametrize(
     ("table", "expected"),
     [
-        ("f()\n    ValueError: a.b...c", refusals.Row("f()", "ValueError", r"a\.b.*c")),
+        ("f()\n    a.b...c", refusals.Row("f()", "ValueError", r"a\.b.*c")),
+        ("f() -> ~ a.b$", refusals.Row("f()", "ValueError", "a.b$")),
+        ("f() -> IndexError", refusals.Row("f()", "IndexError", "")),
         ("f(1,\n        2)\n    fine", refusals.Row("f(1, 2)", "fine")),
         ("f(1,\n        2) -> KeyError: a", refusals.Row("f(1, 2)", "KeyError", "a")),
         ("f(lambda x: 1) -> fine", refusals.Row("f(lambda x: 1)", "fine")),
@@ -46,3 +48,10 @@ def test_refusals(room, row):
 )
 def test_parsing(table, expected):
     assert refusals.parse(table) == [expected]
+
+
+def test_parsing_of_several_calls():
+    table = "f($, b=2) for $ in 1 |\n        a\n    KeyError: c $"
+    assert refusals.parse(table) == [
+        refusals.Row(f"f({value}, b=2)", "KeyError", rf"c\ {value}") for value in ("1", "a")
+    ]

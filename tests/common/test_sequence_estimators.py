@@ -1,7 +1,6 @@
 """scikit-learn's checks and ours, on models of sequences.
 
-They have a file of their own so that another process may run them: their kernels are others.
-"""
+They have a file of their own so that another process may run them: their kernels are others."""
 
 from scikit_learn_checks import scikit_learn_checks
 

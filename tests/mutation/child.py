@@ -19,9 +19,7 @@ if os.name == "posix":
 
 def run_in_child(package: Path, test: str, log: Path) -> None:
     """Run a test on the package in a folder, within this process; write what it prints to a file.
-
-    The exit status is that of pytest.
-    """
+    The exit status is that of pytest."""
     with log.open("w") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)

@@ -4,8 +4,7 @@ They are in ``patches``, a file for each room of the package. A line ``== FILE T
 of a file of the package that a test must see; ``~~ FILE TEST`` begins patches after which the test
 must stay green, because they choose another way of doing the same. A patch has a line with its name
 and what goes wrong, the lines that it replaces after "- ", and the new ones after "+ ". The text to
-replace occurs once in the file, and may begin or end within a line.
-"""
+replace occurs once in the file, and may begin or end within a line."""
 
 import zlib
 from pathlib import Path
@@ -27,10 +26,8 @@ class Mutation(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """The name of its line in ``passed.txt``.
-
-        It has a hash of the patch, so that a patch that is changed is a new one.
-        """
+        """The name of its line in ``passed.txt``. It has a hash of the patch, so that a patch that
+        is changed is a new one."""
         digest = zlib.crc32("\n".join([self.file, self.old, self.new]).encode())
         return f"patch:{self.name}:{digest:08x}"
 

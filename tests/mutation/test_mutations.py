@@ -1,8 +1,7 @@
 """The exact tests can fail: each wrong patch of a copy of the package turns its test red.
 
 Compiling takes most of the time. A patched copy compiles the kernels that the patch changes, and
-takes the others from the cache.
-"""
+takes the others from the cache."""
 
 import re
 import shutil

@@ -1,10 +1,11 @@
 """Mistakes of users and the messages that they get, as tables.
 
-Each module has a table of calls, each followed by its error: after an arrow, or in the next line
-after four spaces. Three dots in a message stand for any text; a message after "~" is a regular
-expression. "fine" is for what looks like a mistake and is allowed. A call that is too long for a
-line goes on in lines that begin with eight spaces.
-"""
+Each module has a table of calls, each followed by what a ValueError says: after an arrow, or in the
+next line after four spaces. Other errors have their name before it. Three dots in a message stand
+for any text; a message after "~" is a regular expression. "fine" is for what looks like a mistake
+and is allowed. A call that is too long for a line goes on in lines that begin with eight spaces.
+``f($) for $ in 1 | "a"`` stands for two calls, and ``$`` in their message for the value. Tables
+know all public names and those of ``samples``."""
 
 import ast
 import builtins
@@ -15,6 +16,31 @@ from typing import NamedTuple
 import pytest
 import sklearn.exceptions
 
+from refusals import samples
+from skdp import (
+    callback,
+    context,
+    data,
+    datasets,
+    emissions,
+    feature_extraction,
+    grammar,
+    inspection,
+    language,
+    metrics,
+    mixture,
+    preprocessing,
+    processes,
+    sequence,
+    topics,
+)
+
+PACKAGES = [
+    *(callback, context, data, datasets, emissions, feature_extraction, grammar, inspection),
+    *(language, metrics, mixture, preprocessing, processes, sequence, topics),
+]
+PUBLIC = {name: getattr(package, name) for package in PACKAGES for name in package.__all__}
+
 
 class Row(NamedTuple):
     """A call and what comes of it: "fine", or the name of an error and a pattern of its message."""
@@ -24,7 +50,7 @@ class Row(NamedTuple):
     pattern: str = ""
 
 
-RESULT = re.compile(r"(?:    | -> )(\w+)(?:(:| ~) (.*))?$")
+RESULT = re.compile(r"(?:^    | -> )(?:(fine|\w+Error)(?:: |(?= ~)|$))? ?(~ )?(.*)$")
 
 
 def parse(table: str) -> list[Row]:
@@ -36,16 +62,18 @@ def parse(table: str) -> list[Row]:
         if not (found := RESULT.search(line)):
             call = "" if line.startswith("#") else line
             continue
-        name, mark, message = found.groups()
-        literal = ".*".join(map(re.escape, (message or "").split("...")))
-        call = line[: found.start()] or call
-        rows.append(Row(call, name, message if mark == " ~" else literal))
+        name, is_pattern, message = found.groups()
+        call, _, values = (line[: found.start()] or call).partition(" for $ in ")
+        for value in values.split(" | "):
+            literal = message.replace("$", value).split("...")
+            pattern = message if is_pattern else ".*".join(map(re.escape, literal))
+            rows.append(Row(call.replace("$", value), name or "ValueError", pattern))
     return rows
 
 
 def check(row: Row, module: ModuleType) -> None:
     """Check what comes of a call, and that a fit that is refused leaves its estimator as it was."""
-    names = {**vars(module)}
+    names = {**PUBLIC, **vars(samples), **vars(module)}
     call = ast.parse(row.call, mode="eval").body
     receiver = getattr(getattr(call, "func", None), "value", None)
     is_fit = getattr(getattr(call, "func", None), "attr", "").startswith(("fit", "iter_sweeps"))

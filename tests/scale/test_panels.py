@@ -21,9 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 def make(kind="gaussian", **params):
     return HDPHMMLT(
-        5,
-        emission=EMISSIONS[kind],
-        **{"max_iter": 12, "thin": 2, "random_state": 0, **params},
+        5, emission=EMISSIONS[kind], **{"max_iter": 12, "thin": 2, "random_state": 0, **params}
     )
 
 

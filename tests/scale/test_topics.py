@@ -160,9 +160,7 @@ def test_predictions_are_lazy(client, tmp_path):
 
 def wait_for(condition):
     """Wait until a condition holds, which takes the scheduler a moment; return whether it did.
-
-    Futures that are part of a reference cycle hold their data until garbage is collected.
-    """
+    Futures that are part of a reference cycle hold their data until garbage is collected."""
     end = time.monotonic() + 20
     while not condition() and time.monotonic() < end:
         gc.collect()

@@ -2,8 +2,7 @@
 
 The benchmark `convergence.py` does the same for the other models. Of 650 such chains of 13 kinds 1
 was found to climb. At that rate more than 2 of 50 come up for one choice of the seeds in 14,000; at
-a rate of 1 in 100 for one in 70.
-"""
+a rate of 1 in 100 for one in 70."""
 
 import warnings
 

@@ -56,10 +56,7 @@ def test_another_version_is_named_before_the_state_fails_to_load(monkeypatch):
     with monkeypatch.context() as before:
         before.setattr(skdp, "__version__", "0.0.7")
         written = pickle.dumps(model)
-    with (
-        pytest.warns(UserWarning, match="skdp 0.0.7"),
-        pytest.raises(ModuleNotFoundError),
-    ):
+    with pytest.warns(UserWarning, match="skdp 0.0.7"), pytest.raises(ModuleNotFoundError):
         Moved(io.BytesIO(written)).load()
 
 

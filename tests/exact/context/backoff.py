@@ -9,8 +9,7 @@ customers and t tables a cell (restaurant u, outcome x),
                    prod_{u at the top} prod_x (1 / n_outcomes)^{t_ux}.
 
 The restaurants of a depth share d and theta, or d alone. Given the tables, depths are independent,
-and given d, too, are the restaurants. Integrals are sums over nodes of d and of theta.
-"""
+and given d, too, are the restaurants. Integrals are sums over nodes of d and of theta."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -141,14 +140,8 @@ def predictive(model: Model, context: tuple, x: int, customers, tables, discount
 
 
 class Posterior:
-    """Exact answers.
-
-    Attributes
-    ----------
-    tables, customers : {cell: posterior mean}
-    discounts : (n_depths,) posterior means
-    concentrations : {restaurant: posterior mean}
-    """
+    """Exact answers: posterior means of `tables` and `customers` by cell, `discounts` (n_depths,),
+    and `concentrations` by restaurant."""
 
     def __init__(self, model: Model, events: Sequence[tuple[tuple, int]]):
         self.model = model

@@ -13,11 +13,9 @@ Y = ["x", "x", "y", "y", "z", "x"]
 
 def test_by_hand():
     """lambda = n / (n + gamma u), gamma = 2, three classes x, y, z.
-
     The root: n = 6, u = 3, lambda = 1/2: x 1/4 + 1/6 = 5/12, y 1/6 + 1/6 = 1/3, z 1/12 + 1/6 = 1/4.
     a: n = 4, u = 2, lambda = 1/2: x 1/4 + 5/24 = 11/24, y 1/4 + 1/6 = 5/12, z 1/8.
-    a p: n = 3, u = 2, lambda = 3/7: x 2/7 + (4/7)(11/24) = 23/42, y 1/7 + 5/21 = 8/21, z 1/14.
-    """
+    a p: n = 3, u = 2, lambda = 3/7: x 2/7 + (4/7)(11/24) = 23/42, y 1/7 + 5/21 = 8/21, z 1/14."""
     model = CollinsBackoffClassifier(gamma=2.0).fit(X, Y)
     assert model.classes_.tolist() == ["x", "y", "z"]
     assert model.n_contexts_.tolist() == [1, 2, 4]

@@ -5,14 +5,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from exact.context.backoff import (
-    Model,
-    Posterior,
-    log_joint,
-    log_prior,
-    predictive,
-    table_counts,
-)
+from exact.context.backoff import Model, Posterior, log_joint, log_prior, predictive, table_counts
 from exact.language.hpylm import Model as NgramModel
 from exact.language.hpylm import enumerate_posterior
 from exact.oracles.batch_means import N_SWEEPS, assert_means, check_chain
@@ -27,10 +20,7 @@ from skdp.processes._franchise import FranchisePriors
 BURN_IN = 300
 DISCOUNTS, CONCENTRATIONS = [0.2, 0.3, 0.5, 0.6], [2.0, 1.5, 0.4, 0.2]
 EVENTS = {
-    "three levels": (
-        3,
-        [("apx", 0), ("apx", 0), ("apy", 1), ("aqx", 0), ("bpx", 1), ("bpx", 0)],
-    ),
+    "three levels": (3, [("apx", 0), ("apx", 0), ("apy", 1), ("aqx", 0), ("bpx", 1), ("bpx", 0)]),
     "two levels": (2, [("ap", 0), ("ap", 0), ("aq", 0), ("bp", 0), ("bq", 1)]),
     "one often": (1, [("a", 0)] * 6),
 }
@@ -259,9 +249,7 @@ def test_predictive(root, hyper):
 @pytest.mark.parametrize("discount", [0.0, "auto"])
 def test_one_column_is_a_bigram_model(discount, monkeypatch):
     """Contexts of the word before, the beginning last: from one start the same chain, bit for bit.
-
-    Probabilities are summed from the other end, so their last digits differ.
-    """
+    Probabilities are summed from the other end, so their last digits differ."""
     monkeypatch.setattr("skdp.processes._franchise.find_start", lambda *_: (None, None))
     rng = np.random.default_rng(0)
     n_words = 9

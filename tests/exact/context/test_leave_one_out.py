@@ -1,7 +1,6 @@
 """Leave-one-out predictions of franchises, and weights of chains, against brute force.
 
-The oracle lets an event leave its tables in all possible ways; skdp has a recursion for them.
-"""
+The oracle lets an event leave its tables in all possible ways; skdp has a recursion for them."""
 
 import itertools
 from collections import Counter
@@ -62,10 +61,8 @@ def removals(model, context, x, customers, tables, discounts):
 @pytest.mark.parametrize("root", [True, False])
 @pytest.mark.parametrize("law", LAWS)
 def test_left_out_terms_of_a_sample(law, root):
-    """All ways in which an event can leave given tables, weighted by their probabilities.
-
-    Their means over the posterior are 1 / p(x | others) and p(. | others) / p(x | others).
-    """
+    """All ways in which an event can leave given tables, weighted by their probabilities. Their
+    means over the posterior are 1 / p(x | others) and p(. | others) / p(x | others)."""
     discounts, concentrations, scope = LAWS[law]
     model = Model(3, 2, root=root)
     n = model.n_depths
@@ -164,10 +161,8 @@ def test_pool_is_a_weighted_product():
 
 @pytest.mark.parametrize("uses_new", list(itertools.product([False, True], repeat=2)))
 def test_unknown_columns_are_dropped(uses_new):
-    """A chain is replaced by the best one among those with a part of its known columns.
-
-    If there is none, it is that of a new context or the one without columns.
-    """
+    """A chain is replaced by the best one among those with a part of its known columns. If there is
+    none, it is that of a new context or the one without columns."""
     chains = [(), (0,), (1,), (2,), (0, 1), (0, 2, 1)]
     evidence = np.array([-3.0, -1.0, -2.0, -2.5, -0.5, -0.2])
     patterns = np.array(list(itertools.product([False, True], repeat=3)))

@@ -83,16 +83,12 @@ def test_events_of_trees(heads, stop, tree):
 # Probabilities of trees
 
 TRAINING = [
-    "(S (N (n a)) (VB b))",
-    "(S (N (n b)) (S (VB a)) (N (N (n a)) (n b)))",
-    "(N (n a) (n b))",
-]
+    "(S (N (n a)) (VB b))", "(S (N (n b)) (S (VB a)) (N (N (n a)) (n b)))", "(N (n a) (n b))",
+]  # fmt: skip
 WORDS = ["a", "b"]
 TRAINING_FIRST = [
-    "(S (VB b) (N (n a)))",
-    "(S (S (VB a)) (N (n b)) (N (n b) (N (n a))))",
-    "(N (n a) (n b))",
-]
+    "(S (VB b) (N (n a)))", "(S (S (VB a)) (N (n b)) (N (n b) (N (n a))))", "(N (n a) (n b))",
+]  # fmt: skip
 OUTCOMES = {  # read off the trees above: first ones by RULES, the others by first children
     "root1": ["S VB", "N n"],
     "root2": ["a", "b"],

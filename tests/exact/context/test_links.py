@@ -1,8 +1,7 @@
 """Links are drawn from their posterior: enumeration of all link vectors of 4 observations.
 
 By batch means (see `batch_means`): |z| < 5 for 16 links and 15 partitions of each case, a false
-alarm for one in 100 choices of the seeds; these are fixed.
-"""
+alarm for one in 100 choices of the seeds; these are fixed."""
 
 from typing import Any, NamedTuple
 

@@ -59,16 +59,11 @@ def model_of(estimator: HDPPCFG, n_words: int | None = None) -> Model:
     names = ("top_concentration", "root_concentration", "binary_concentration")
     top, root, binary = (1.0 if v == "auto" else v for v in (getattr(estimator, n) for n in names))
     return Model(
-        n_words or estimator.n_words_,
-        (*parts, estimator.n_components),
-        estimator.top_prior,
-        top,
-        root,
-        np.broadcast_to(estimator.rule_type_prior, 4 if parts else 2).tolist(),
-        estimator.emission_prior,
-        np.broadcast_to(binary, 4 if parts else 1).tolist(),
+        n_words or estimator.n_words_, (*parts, estimator.n_components), estimator.top_prior, top,
+        root, np.broadcast_to(estimator.rule_type_prior, 4 if parts else 2).tolist(),
+        estimator.emission_prior, np.broadcast_to(binary, 4 if parts else 1).tolist(),
         estimator.child_prior,
-    )
+    )  # fmt: skip
 
 
 def betas_of(estimator: HDPPCFG) -> list[np.ndarray]:

@@ -141,10 +141,8 @@ def posterior(words, rules, logs):
 
 
 def edges_of(tree):
-    """Return the choices of a tree: (item, what it is made of), items as in the kernel.
-
-    Binary rules and the root see copies of items, of whatever level in a chain.
-    """
+    """Return the choices of a tree: (item, what it is made of), items as in the kernel. Binary
+    rules and the root see copies of items, of whatever level in a chain."""
     edges, end, level = oracle.anchored_edges(tree)
     found = [((tree[0], 0, end, "copy"), level)]
     for kind, first, *rest in edges:

@@ -2,8 +2,7 @@
 
 Given brackets must be constituents: trees without them are left out of the enumeration, while the
 engine closes the spans that cross a bracket. Sums over longer sentences, done side by side or one
-at a time, are compared with those in numbers of unlimited range, and in logs.
-"""
+at a time, are compared with those in numbers of unlimited range, and in logs."""
 
 import math
 from collections import Counter
@@ -55,10 +54,8 @@ def wide_apart():
 
 def two_ways():
     """Trees of the symbol 0 pay e^-200 a word, trees of the symbol 1 pay e^-750 once, at the root.
-
-    For six words the second are better, and nothing shows it in numbers of 64 bits, in which
-    e^-750 is 0.
-    """
+    For six words the second are better, and nothing shows it in numbers of 64 bits, in which e^-750
+    is 0."""
     log_binary = np.full((2, 2, 2), -INF)
     log_binary[0, 0, 0] = log_binary[1, 1, 1] = 0.0
     log_emission = np.full((2, N_WORDS), -200.0)
@@ -310,9 +307,7 @@ SIZES = [(None, 1), (None, 7), (None, 10), (None, 13), (3, 5), (9, 11), (12, 2),
 @pytest.mark.parametrize(("place", "sizes"), list(enumerate(SIZES)), ids=str)
 def test_all_sizes(place, sizes, way, monkeypatch):
     """Numbers of symbols that fill registers and vectors in all ways; with many brackets or none.
-
-    Lengths are mixed, and spans' counts are held back in all numbers.
-    """
+    Lengths are mixed, and spans' counts are held back in all numbers."""
     WAYS[way](monkeypatch)
     weights = random_weights(*sizes)
     sentences = random_sentences([*range(1, 12), *range(1, 10), 9, 9, 2, 1], place % 2 == 1)

@@ -2,8 +2,7 @@
 
 Means of some 30 to 60 numbers a case are compared: a right sampler fails one of them by chance once
 in 80,000 comparisons, so all cases together raise a false alarm for one choice of seeds in 200; the
-seeds are fixed.
-"""
+seeds are fixed."""
 
 import numpy as np
 import pytest

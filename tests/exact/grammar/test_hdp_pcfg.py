@@ -307,10 +307,8 @@ METHODS_OF_CASES = [(METHODS[i % 2], case) for i, case in enumerate(CASES)]
     ("method", "case"), [*METHODS_OF_CASES, ("mean", "plain, GEM"), ("mean", "partitioned, GEM")]
 )
 def test_k_best(case, method):
-    """All trees, in order; their probabilities are those of the posterior mean.
-
-    After one iteration, when the two methods disagree on some of the trees.
-    """
+    """All trees, in order; their probabilities are those of the posterior mean. After one
+    iteration, when the two methods disagree on some of the trees."""
     estimator = fit(case, 1).set_params(predict_method=method)
     model, rules = model_of(estimator), posterior_of(estimator)
     means = oracle.log_rows(oracle.means(rules))

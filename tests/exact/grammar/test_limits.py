@@ -2,8 +2,7 @@
 
 Chains are compared by 12 means each: a right sampler fails one of them by chance once in 80,000
 comparisons, so both together raise a false alarm for one choice of seeds in 3,000; the seeds are
-fixed.
-"""
+fixed."""
 
 import math
 from itertools import product
@@ -35,10 +34,8 @@ def chains_of_unaries(words):
 
 
 def evidence_of(labels):
-    """Return p(words, labels | beta) by the grammar of trees A - B - word.
-
-    The bound is exact if q(z) is a point: labels are the subsymbols of A and B of every tree.
-    """
+    """Return p(words, labels | beta) by the grammar of trees A - B - word. The bound is exact if
+    q(z) is a point: labels are the subsymbols of A and B of every tree."""
     rules = flatten(chains_of_unaries(WORDS), [[word] for word in WORDS]).rules
     priors = RefinementPriors(1.3, 0.8, WORD_PRIOR, None, ALPHA, 9.9)
     counts = RefinedTables.zeros(rules, 2)

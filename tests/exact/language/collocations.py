@@ -12,8 +12,7 @@ of `nested` without contexts, whose base gives a word of k letters g_k p_char(le
     p(ways to cut, t) = p(collocations, tables) prod_{tables} base factors
                         p(words of the tables, their tables) prod_{their tables} g_k p_char(...),
 
-and tables are summed out, or listed (`states`).
-"""
+and tables are summed out, or listed (`states`)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -153,13 +152,8 @@ def evidence_of_words(problem: Problem, customers: frozenset) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """The posterior over ways to cut.
-
-    Attributes
-    ----------
-    log_evidence : log p(strings)
-    words, collocations : a string its probabilities that one ends behind a letter, (len - 1,)
-    """
+    """The posterior over ways to cut: log p(strings), and the probabilities of each string that a
+    word or a collocation ends behind a letter, (len - 1,)."""
 
     log_evidence: float
     words: list[np.ndarray]
@@ -217,15 +211,8 @@ def states(problem: Problem) -> Iterator[State]:
 
 @dataclass(frozen=True, eq=False)
 class WithTables:
-    """Posterior means of what depends on the tables.
-
-    Attributes
-    ----------
-    log_evidence : log p(strings)
-    collocation_tables, word_tables : their expected numbers
-    character_tables : (order,) expected tables by depth
-    end_probability, stop_probability : posterior means
-    """
+    """Log p(strings), and posterior means: numbers of tables, those of characters by depth, and the
+    probabilities of the end and of a stop."""
 
     log_evidence: float
     collocation_tables: float

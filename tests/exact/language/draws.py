@@ -12,10 +12,8 @@ BURN_IN = 400
 def check_states(
     estimator, data: tuple, record: Callable, expected: Mapping, n_sweeps: int = N_SWEEPS
 ) -> None:
-    """Compare means over the states of a chain, after its burn-in, to what is expected.
-
-    `record` returns an array of a state, or a tuple of these; `expected` has their means by name.
-    """
+    """Compare means over the states of a chain, after its burn-in, to what is expected. `record`
+    returns an array of a state, or a tuple of these; `expected` has their means by name."""
     states = estimator.set_params(max_iter=BURN_IN + n_sweeps).iter_sweeps(*data)
     for _ in range(BURN_IN):
         next(states)

@@ -8,8 +8,7 @@ is a pair (context, outcome) of a restaurant and a dish. With c customers and t 
     p(events, t) = prod_u (theta_m|d_m)_{t_u.} / (theta_m)_{c_u.} prod_w S_{d_m}(c_uw, t_uw)
                    prod_w H(w)^{t_()w},    m = the number of symbols of u.
 
-Numbers may be floats, fractions or arrays of nodes of a quadrature.
-"""
+Numbers may be floats, fractions or arrays of nodes of a quadrature."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -74,10 +73,8 @@ def stirling(n: int, d) -> list[list]:
 
 
 def restaurant_weight(cells: Sequence[tuple[int, int]], d, theta, numbers: list[list]):
-    """Return the factor of a restaurant with (customers, tables) a cell; `numbers` are S_d.
-
-    The first factors of (theta|d)_T and (theta)_C cancel, so that theta may be 0.
-    """
+    """Return the factor of a restaurant with (customers, tables) a cell; `numbers` are S_d. The
+    first factors of (theta|d)_T and (theta)_C cancel, so that theta may be 0."""
     if not cells:
         return 1
     n_customers, n_tables = map(sum, zip(*cells, strict=True))
@@ -118,10 +115,8 @@ def joint(customers: Counts, tables: Counts, discounts, concentrations, base: Ma
 
 
 def log_seats(sizes: Mapping[Cell, Sequence[int]], discounts, concentrations) -> float:
-    """Return log p(events, seats) without the base's factors, customer by customer.
-
-    `sizes` are those of a cell's tables.
-    """
+    """Return log p(events, seats) without the base's factors, customer by customer. `sizes` are
+    those of a cell's tables."""
     total = 0.0
     restaurants = defaultdict(list)
     for (u, _), of in sizes.items():

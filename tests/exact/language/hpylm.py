@@ -2,8 +2,7 @@
 
 Given the tables, discounts and concentrations of different depths are independent. So each depth
 has a grid of its own, nodes of d by nodes of theta, and a weight on it; a polynomial in d, for
-which Gauss's rule is exact, and smooth in log theta, where trapezoids are.
-"""
+which Gauss's rule is exact, and smooth in log theta, where trapezoids are."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -30,11 +29,9 @@ from scipy.stats import beta, gamma
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The model. Words are 0, ..., n_features - 1; the end of a sentence is n_features.
-
-    With an `n_symbols`, contexts have up to so many symbols, and depths beyond those of `discounts`
-    share the last one's d and theta.
-    """
+    """The model. Words are 0, ..., n_features - 1; the end of a sentence is n_features. With an
+    `n_symbols`, contexts have up to so many symbols, and depths beyond those of `discounts` share
+    the last one's d and theta."""
 
     n_features: int
     discounts: Sequence[float | None]  # (n_laws,), by depth; None: learned
@@ -120,16 +117,9 @@ class Configuration:
 
 
 class Posterior:
-    """Exact answers given events (`Model.events`, or any others).
-
-    Attributes
-    ----------
-    configurations : list of Configuration
-    probabilities : (n_configurations,) posterior of the tables
-    log_evidence : log p(words)
-    tables, customers : {(context, word): posterior mean}
-    discounts, concentrations : (n_laws,) posterior means
-    """
+    """Exact answers given events (`Model.events`, or any others): a list of `configurations` with
+    their `probabilities`, `log_evidence`, and posterior means of `tables` and `customers` by
+    (context, word), and of `discounts` and `concentrations`, (n_laws,)."""
 
     def __init__(self, model: Model, events: Sequence[Cell]):
         self.model = model
@@ -184,20 +174,16 @@ class Posterior:
         ])  # fmt: skip
 
     def predictive(self, context: Context) -> np.ndarray:
-        """Return the distribution of the next outcome, (n_outcomes,).
-
-        `context` is a tuple in reading order, -1 the beginning; it is cut to its last
-        order - 1 symbols. A context that was not seen falls to its longest suffix that was.
-        """
+        """Return the distribution of the next outcome, (n_outcomes,). `context` is a tuple in
+        reading order, -1 the beginning; it is cut to its last order - 1 symbols. A context that was
+        not seen falls to its longest suffix that was."""
         seen = context[max(0, len(context) + 1 - self.model.order) :]
         values = [self._given(of, seen) for of in self.configurations]
         return self.probabilities @ np.array(values)
 
     def _given(self, of: Configuration, context: Context) -> np.ndarray:
-        """Return the predictive given the tables: d_m and theta_m are those of this depth alone.
-
-        So it holds only where each depth has a law of its own, or all laws are given.
-        """
+        """Return the predictive given the tables: d_m and theta_m are those of this depth alone. So
+        it holds only where each depth has a law of its own, or all laws are given."""
         base = np.array(list(self.model.base_probabilities.values()))
         above = self._given(of, context[1:]) if context else base
         words = range(self.model.n_outcomes)

@@ -15,14 +15,9 @@ BEGIN = -1
 
 
 class KneserNey:
-    """A model of sentences of words 0, ..., n_features - 1; their end is n_features.
-
-    Attributes
-    ----------
-    counts : list of {context: Counter of outcomes}, by depth
-    discounts : list of (D_1, D_2, D_3+), by depth
-    fallbacks : set of (depth, k) whose counts of counts gave no D_k within (0, k)
-    """
+    """A model of sentences of words 0, ..., n_features - 1; their end is n_features. By depth there
+    are `counts`, {context: Counter of outcomes}, and `discounts`, (D_1, D_2, D_3+); `fallbacks` are
+    the (depth, k) whose counts of counts gave no D_k within (0, k)."""
 
     def __init__(
         self, corpus: Sequence[Sequence[int]], n_features: int, order: int,

@@ -15,8 +15,7 @@ and tables are summed out: those above a restaurant by recursion over the depths
 characters once for each multiset of spellings.
 
 With `end_prior` (a, b) the probability p of the end is Beta(a, b) and integrated out: with n tables
-of the end and m of words at the root, p^n (1 - p)^m becomes B(a + n, b + m) / B(a, b).
-"""
+of the end and m of words at the root, p^n (1 - p)^m becomes B(a + n, b + m) / B(a, b)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -195,10 +194,8 @@ def evidence_of_letters(problem: Problem, spellings: frozenset) -> float:
 
 @cache
 def _root_of_letters(problem: Problem, customers: tuple[int, ...]) -> float:
-    """Return the factor of the characters' root, whose outcomes have one probability.
-
-    Its tables matter by their number alone: a product of polynomials sums over the rest.
-    """
+    """Return the factor of the characters' root, whose outcomes have one probability. Its tables
+    matter by their number alone: a product of polynomials sums over the rest."""
     d, theta = problem.character_discounts[0], problem.character_concentrations[0]
     polynomial = np.ones(1)
     for c in customers:
@@ -234,14 +231,8 @@ def _at_the_root(events: frozenset, discounts, concentrations) -> list[tuple]:
 
 @dataclass(frozen=True, eq=False)
 class Segmented:
-    """The posterior over segmentations.
-
-    Attributes
-    ----------
-    segmentations : list of joint segmentations, a tuple of words a string
-    weights : (n,) p(segmentation, strings), with the tables summed out
-    boundaries : a string its cut probabilities, (len - 1,)
-    """
+    """The posterior over joint segmentations, each a tuple of words a string: p(segmentation,
+    strings) with the tables summed out, and each string's cut probabilities, (len - 1,)."""
 
     segmentations: list[tuple[Words, ...]]
     weights: np.ndarray
@@ -303,10 +294,8 @@ Sizes = dict[Cell, list[int]]
 def log_joint(
     problem: Problem, chosen: Sequence[Words], of_words: Sizes, of_letters: Sizes
 ) -> float:
-    """Return log p(segmentations, seats), customer by customer.
-
-    The seats must be those of just these words: every cell has the customers that they send.
-    """
+    """Return log p(segmentations, seats), customer by customer. The seats must be those of just
+    these words: every cell has the customers that they send."""
     p = problem
     roots = {w: of for (u, w), of in of_words.items() if not u}
     tables = {cell: len(sizes) for cell, sizes in of_words.items()}
@@ -346,14 +335,8 @@ def frozen_spelling(problem: Problem, state: State, word: str) -> float:
 
 @dataclass(frozen=True, eq=False)
 class WithTables:
-    """The sum over all states, and posterior means of what depends on the tables.
-
-    Attributes
-    ----------
-    evidence : p(strings)
-    word_tables, character_tables : (order,) expected tables by depth
-    end_probability : its posterior mean
-    """
+    """p(strings), the sum over all states, and posterior means of numbers of tables by depth and of
+    the end probability."""
 
     evidence: float
     word_tables: np.ndarray

@@ -1,8 +1,7 @@
 """Franchises as their story goes: customers come one by one, every seat that they may take.
 
 It knows neither Stirling numbers nor the joint distribution. A state maps cells to the sizes of
-their tables; a cell is (context, outcome) here too, and a franchise keeps its own in `name`.
-"""
+their tables; a cell is (context, outcome) here too, and a franchise keeps its own in `name`."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +14,7 @@ State = dict[tuple[str, Context, Hashable], tuple[int, ...]]
 @dataclass(frozen=True)
 class Franchise:
     """Discounts and concentrations by depth, and how the root draws the dish of a new table.
-
-    `base(state, outcome)` yields probabilities, and what the state is after the draw.
-    """
+    `base(state, outcome)` yields probabilities, and what the state is after the draw."""
 
     discounts: Sequence
     concentrations: Sequence
@@ -51,9 +48,7 @@ def arrive(franchise: Franchise, state: State, context: Context, outcome: Hashab
 
 def seatings(franchise: Franchise, events: Iterable[Cell], state: State | None = None) -> Iterator:
     """Yield the probability of each way in which the events are seated, and the state at the end.
-
-    Every seating of every customer is visited, so that probabilities sum to the evidence.
-    """
+    Every seating of every customer is visited, so that probabilities sum to the evidence."""
     events = list(events)
     if not events:
         yield 1, state or {}

@@ -72,10 +72,7 @@ def test_posterior(case):
     """Ends of words and of collocations; numbers of tables, and unknown probabilities."""
     problem = CASES[case]
     inner, exact = inner_places(problem.strings), enumerate_ways(problem)
-    expected = {
-        "P(cut)": np.concatenate(exact.words),
-        "P(end)": np.concatenate(exact.collocations),
-    }
+    expected = {"P(cut)": np.concatenate(exact.words), "P(end)": np.concatenate(exact.collocations)}
     if case in LISTED:
         tables = enumerate_tables(problem)
         expected["tables"] = [

@@ -2,8 +2,7 @@
 
 With ``order=None`` contexts have any length. An order that no context reaches is the same model,
 with all contexts in the trie: with given discounts and concentrations even the draws are the same,
-as nothing is drawn in a context that one event alone follows.
-"""
+as nothing is drawn in a context that one event alone follows."""
 
 from collections import Counter
 
@@ -246,11 +245,8 @@ def test_same_as_an_order_that_no_context_reaches(ends, discounts):
 
 @pytest.mark.slow
 def test_draws():
-    """Sequences come as often as their probabilities say.
-
-    30,000 draws of one stored sample, the 40 most common sequences, |z| < 5: a false alarm once in
-    40,000 runs.
-    """
+    """Sequences come as often as their probabilities say. 30,000 draws of one stored sample, the 40
+    most common sequences, |z| < 5: a false alarm once in 40,000 runs."""
     lm = HierarchicalPitmanYorLM(
         None, discount=[0.8], concentration=[0.1], max_iter=2, n_samples=1, random_state=0
     )

@@ -158,10 +158,8 @@ def log_rising(x, step, n):
 
 
 def log_joint_of_one(n_words, n_letters):
-    """Return log p(letters, cuts) of one string of words and letters that all differ.
-
-    Neither have contexts, so it is a direct product, but for the tables of the ends of words.
-    """
+    """Return log p(letters, cuts) of one string of words and letters that all differ. Neither have
+    contexts, so it is a direct product, but for the tables of the ends of words."""
     d, theta = WORDS
     events = n_words + 1
     total = log_rising(theta, d, events) - log_rising(theta, 1.0, events)
@@ -180,10 +178,8 @@ def log_joint_of_one(n_words, n_letters):
 @pytest.mark.slow
 @pytest.mark.parametrize("init", ["online", "whole"])
 def test_two_long_words(init):
-    """200 letters, whose probability is below the smallest float.
-
-    100 are one word, then come two free ones, and 98 that are one word or end one.
-    """
+    """200 letters, whose probability is below the smallest float. 100 are one word, then come two
+    free ones, and 98 that are one word or end one."""
     n = 2 * LONGEST
     string = np.random.default_rng(0).permutation(N_LETTERS)[:n]
     known = np.zeros(n - 1, np.int8)

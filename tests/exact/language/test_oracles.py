@@ -243,10 +243,8 @@ def seat_by_seat(problem, chosen):
         return (1.0 - p.end_probability) * s * (1.0 - s) ** (len(outcome) - 1)
 
     def take(queue, tables):
-        """Return the probability of all that is still to come.
-
-        The queue holds (level, outcome), level 1 that of words; tables are (level, outcome, size).
-        """
+        """Return the probability of all that is still to come. The queue holds (level, outcome),
+        level 1 that of words; tables are (level, outcome, size)."""
         if not queue:
             spelled = Counter(w for level, w, _ in tables if level)
             return nested.evidence_of_letters(p.of_words, frozenset(spelled.items()))

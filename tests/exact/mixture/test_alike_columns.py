@@ -1,8 +1,7 @@
 """Columns of categories that may have the same distribution in all clusters, by enumeration.
 
 By batch means: |z| < 5 for some 100 numbers, a false alarm for one in 400 choices of the seeds,
-which are fixed.
-"""
+which are fixed."""
 
 from typing import NamedTuple
 
@@ -95,14 +94,11 @@ def check(sampler, case, log_prior):
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("plain", MixtureSampler),
-        slow("unused", MixtureSampler),
-        slow("powers", MixtureSampler),
-        slow("plain", BlockedSampler),
-        slow("constant", BlockedSampler),
+        ("plain", MixtureSampler), slow("unused", MixtureSampler), slow("powers", MixtureSampler),
+        slow("plain", BlockedSampler), slow("constant", BlockedSampler),
         slow("powers", BlockedSampler),
     ],
-)
+)  # fmt: skip
 def test_partitions_and_columns(name, kind):
     case = CASES[name]
     sampler = make_chain_sampler(case.make_problem(), sampler=kind)

@@ -38,9 +38,7 @@ def left_out(problem, labels, a=A, b=B):
 @pytest.mark.parametrize("name", [*PROBLEMS, "default-priors", *TABLES])
 def test_densities(name):
     """Of rows alone, of all rows, of further rows in each cluster, and of rows given the others.
-
-    Cells that are missing are left out of the densities, and powers of rows count.
-    """
+    Cells that are missing are left out of the densities, and powers of rows count."""
     problem, rows = EVERY[name], np.array(EVERY[name].known)
     family, others = problem.family, problem._replace(rows=problem.others, powers=None).known
     has_float32 = name in TABLES or name == "categorical"

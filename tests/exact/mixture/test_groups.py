@@ -1,8 +1,7 @@
 """HDPMixture: partitions of groups of rows, and what stored samples say of new groups.
 
 By batch means (see `batch_means`): |z| < 5 for at most 60 numbers of each of 50 cases, a false
-alarm for one in 27 choices of the seeds; these are fixed.
-"""
+alarm for one in 27 choices of the seeds; these are fixed."""
 
 import numpy as np
 import pytest
@@ -97,14 +96,10 @@ def test_further_partitions(name, step, alpha, gamma, y):
 
 
 STEPS_OF_PROBLEMS = {
-    "two-rows": "gibbs both",
-    "empty-row": "both",
-    "three-columns": "gibbs both",
-    "t-column": "both",
-    "t-gap": "both",
-    "powers": "weights-kept split-merge both",
+    "two-rows": "gibbs both", "empty-row": "both", "three-columns": "gibbs both",
+    "t-column": "both", "t-gap": "both", "powers": "weights-kept split-merge both",
     "parts-all": "weights-kept split-merge both",
-}
+}  # fmt: skip
 
 
 @pytest.mark.slow
@@ -229,11 +224,9 @@ def test_completion_by_one_row(name):
 
 
 def assert_mean(draws, expected):
-    """Assert that a mean over the keys is right: |z| < 5 for up to 20 numbers of each case.
-
-    40 independent draws, of Student's t with 39 degrees of freedom: a false alarm for one in 500
-    choices of the keys, of all cases here together.
-    """
+    """Assert that a mean over the keys is right: |z| < 5 for up to 20 numbers of each case. 40
+    independent draws, of Student's t with 39 degrees of freedom: a false alarm for one in 500
+    choices of the keys, of all cases here together."""
     error = np.std(draws, axis=0, ddof=1) / np.sqrt(len(draws))
     assert np.any(error > 1e-6)  # they are draws
     assert np.all(np.abs(np.mean(draws, axis=0) - expected) < 5.0 * np.maximum(error, 1e-9))

@@ -3,8 +3,7 @@
 By batch means (see `batch_means`): |z| < 5 for 16 to 21 numbers of each of 15 chains, a false alarm
 for one in 250 choices of the seeds; these are fixed. Classes of ten features and more, which are
 left out, have less than a millionth of the probability of the others: a fortieth of a standard
-error of any number that is compared.
-"""
+error of any number that is compared."""
 
 from functools import cache
 
@@ -55,10 +54,8 @@ def make_chain_sampler(
 
 def check(sampler, described, expected, missing=None, drawn=None, n_sweeps=N_SWEEPS):
     """Compare features to classes; moments of missing entries, and numbers that are drawn.
-
     `missing` are the means and mean squares of missing entries, `drawn` are a function of the
-    sampler and the means of what it returns.
-    """
+    sampler and the means of what it returns."""
 
     def step():
         sampler.sweep()
@@ -122,10 +119,8 @@ def test_hardly_any_noise():
 @pytest.mark.slow
 @pytest.mark.parametrize("n_tries", [1, 10])
 def test_splits_and_merges_leave_the_posterior_alone(monkeypatch, n_tries):
-    """Independent draws of the oracle are moved: do the means of anything change?
-
-    |z| < 4.5 of 16 means, twice: a false alarm for one in 4,600 choices of the seeds.
-    """
+    """Independent draws of the oracle are moved: do the means of anything change? |z| < 4.5 of 16
+    means, twice: a false alarm for one in 4,600 choices of the seeds."""
     monkeypatch.setattr(_sampler, "N_TRIES", n_tries)
     every, described = describe()
     expected = softmax(buffets.log_posteriors(ROWS, every, ALPHA, NOISE, WEIGHTS))

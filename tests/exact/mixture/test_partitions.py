@@ -2,8 +2,7 @@
 
 Rows of one kind and tables, with gaps, weights, powers and known labels. By batch means (see
 `batch_means`): |z| < 5 for some 30 numbers of each of 160 cases, a false alarm for one in 17
-choices of the seeds; these are fixed. A partition that labels forbid is an error at once.
-"""
+choices of the seeds; these are fixed. A partition that labels forbid is an error at once."""
 
 import math
 

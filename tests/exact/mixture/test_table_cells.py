@@ -135,10 +135,8 @@ def test_categories_are_averaged_over_samples():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_draws(kind):
-    """Their distribution functions, at five levels in two columns: |z| < 4.5 of 45 comparisons.
-
-    A correct sampler fails in one choice of seeds of 3,000.
-    """
+    """Their distribution functions, at five levels in two columns: |z| < 4.5 of 45 comparisons. A
+    correct sampler fails in one choice of seeds of 3,000."""
     row = [None, 0.4, None, 0.0, 1.0]
     samples, models = make_two(kind)
     values = as_array(row, N_DRAWS)

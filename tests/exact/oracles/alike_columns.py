@@ -6,8 +6,7 @@ frequencies in the whole column, with 1 added to each count; otherwise those of 
 Dirichlet(A_j b_j), with a Gamma prior of A_j. All symbols that do not occur in the column share the
 1 of one symbol, and its weight in b_j if that is uniform. NaN marks a missing cell. A column in
 which a single symbol occurs has d_j = 0 and is left out of the choice. Cells enter with the power
-of their row.
-"""
+of their row."""
 
 from itertools import product
 from math import comb, isnan, log
@@ -18,18 +17,8 @@ from exact.oracles.quadrature import gamma_quadrature
 
 
 def posterior(rows, bases, priors, log_prior, powers=None):
-    """Return the partitions, the choices of d, and their joint probabilities.
-
-    Parameters
-    ----------
-    rows : list of lists
-    bases : list of lists
-        b_j.
-    priors : list of (shape, rate)
-    log_prior : callable
-        Log probability of a partition.
-    powers : list or None
-    """
+    """Return the partitions, the choices of d, and their joint probabilities. `bases` are the b_j,
+    `priors` a (shape, rate) each, and `log_prior` gives the log probability of a partition."""
     every = mixtures.partitions(len(rows))
     powers = [1.0] * len(rows) if powers is None else powers
     columns = [

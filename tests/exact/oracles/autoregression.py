@@ -1,7 +1,6 @@
 """Switching vector autoregressions: x = A a + noise, a = [x_t-1, ..., x_t-L, 1], by other means.
 
-Sigma ~ IW(freedom, scale), A | Sigma ~ MN(coefs, Sigma, precision^-1).
-"""
+Sigma ~ IW(freedom, scale), A | Sigma ~ MN(coefs, Sigma, precision^-1)."""
 
 import math
 from dataclasses import dataclass
@@ -37,9 +36,7 @@ class Normal:
 
 def pairs(sequences, n_lags, has_trend=False):
     """Return (a, x) of each step of all sequences, None for those without enough steps before.
-
-    `n_lags` may be a list of lags. A trend is the number of the step, from 1, before the 1 of a.
-    """
+    `n_lags` may be a list of lags. A trend is the number of the step, from 1, before the 1 of a."""
     found, lags = [], range(1, n_lags + 1) if isinstance(n_lags, int) else n_lags
     for sequence in sequences:
         values = [np.atleast_1d(np.array(x, dtype=float)) for x in sequence]
@@ -80,11 +77,9 @@ def log_evidence(known, prior):
 
 
 def log_evidence_by_quadrature(known, prior):
-    """Return the same of one column with one lag, over slope, intercept and variance.
-
-    Trapezoids over the log variance, and over z, where the coefficients are their prior means plus
-    deviation times F z, F F^T the inverse of the precision.
-    """
+    """Return the same of one column with one lag, over slope, intercept and variance. Trapezoids
+    over the log variance, and over z, where the coefficients are their prior means plus deviation
+    times F z, F F^T the inverse of the precision."""
     (coefs,), ((scale,),) = np.array(prior.coefs), np.array(prior.scale)
     root = np.linalg.cholesky(np.linalg.inv(np.array(prior.precision)))
     grid = np.linspace(-9.0, 9.0, 181)
@@ -104,10 +99,8 @@ def log_evidence_by_quadrature(known, prior):
 
 
 def log_evidence_with_gaps(sequences, states, n_lags, prior, starting, n_nodes=80):
-    """Return the log evidence of steps of one column, with missing values (NaN) by quadrature.
-
-    The first values, which count as given, are normal where they are missing, given the others.
-    """
+    """Return the log evidence of steps of one column, with missing values (NaN) by quadrature. The
+    first values, which count as given, are normal where they are missing, given the others."""
     nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
     line, volumes = np.tan(0.5 * np.pi * nodes), 0.5 * np.pi * weights
     volumes = volumes / np.cos(0.5 * np.pi * nodes) ** 2

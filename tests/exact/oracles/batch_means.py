@@ -8,8 +8,7 @@ a false alarm for one in 5 choices of their seeds, and the seeds are fixed.
 `check_chain` looks after a quarter of the sweeps, and goes on only if the largest |z| is one that a
 correct sampler exceeds in at most one of five runs. A wrong one with |z| = 10 after all sweeps has
 about 5 after a quarter, so it is not lost there; errors that a test only just sees may be, and the
-wrong patches show whether they are.
-"""
+wrong patches show whether they are."""
 
 from collections.abc import Callable, Iterable
 
@@ -24,11 +23,9 @@ GO_ON = 0.2
 
 
 def z_scores(draws: np.ndarray, expected: np.ndarray, resolution: float | None = None):
-    """Compare the mean over axis 0 of correlated draws to what is expected.
-
-    The standard error is at least `resolution`, by default 1 / len(draws), one event in the whole
-    run, so that what never moved must agree that closely.
-    """
+    """Compare the mean over axis 0 of correlated draws to what is expected. The standard error is
+    at least `resolution`, by default 1 / len(draws), one event in the whole run, so that what never
+    moved must agree that closely."""
     draws = np.asarray(draws, dtype=float)
     batches = draws[: len(draws) // N_BATCHES * N_BATCHES]
     means = batches.reshape(N_BATCHES, -1, *draws.shape[1:]).mean(axis=1)
@@ -48,18 +45,11 @@ def assert_means(draws, expected, what: str = "mean", resolution: float | None =
 
 
 def check_chain(step: Callable, compare: Callable, n_sweeps: int = N_SWEEPS) -> tuple:
-    """Compare means over a chain to what is expected; return its draws.
-
-    Parameters
-    ----------
-    step : callable
-        It runs a sweep, and returns a number or an array of the new state, or a tuple of these.
-    compare : callable
-        It gets the draws of each of them, stacked, (n, ...), and yields or returns comparisons:
-        tuples of draws, what is expected of them, and a name, as for `assert_means`.
-    n_sweeps : int
-        The number of sweeps if the first quarter leaves a doubt.
-    """
+    """Compare means over a chain to what is expected; return its draws. `step` runs a sweep, and
+    returns a number or an array of the new state, or a tuple of these. `compare` gets the draws of
+    each of them, stacked, (n, ...), and yields or returns comparisons: tuples of draws, what is
+    expected of them, and a name, as for `assert_means`. `n_sweeps` are done if the first quarter
+    leaves a doubt."""
     records: list[tuple] = []
     for n in (n_sweeps // 4, n_sweeps):
         while len(records) < n:

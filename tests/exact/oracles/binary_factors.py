@@ -12,8 +12,7 @@ sum_f theta_jf w_fd w_fe times it, too.
 empty. Given the mass alpha, the number of factors with a column of m ones is Poisson with mean
 alpha q B(m, J - m + q). The mass has a Gamma prior, and sets of more than `most` factors are
 impossible. Weights are N(0, s^2), so given the set the means of the states are normal with
-covariance s^2 (1 + theta theta^T).
-"""
+covariance s^2 (1 + theta theta^T)."""
 
 import math
 from dataclasses import dataclass

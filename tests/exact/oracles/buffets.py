@@ -6,8 +6,7 @@ column; entries that are NaN are left out. A class
 
     exp(-alpha H) alpha^K / prod_h K_h! prod_k (N - m_k)! (m_k - 1)! / N!.
 
-Classes of more than `most` features are left out.
-"""
+Classes of more than `most` features are left out."""
 
 import math
 from collections import Counter
@@ -44,11 +43,9 @@ def log_classes(every, concentration):
 
 
 def _each_column(rows, every, noise, weights):
-    """Yield the statistics of each column given each class.
-
-    They are the number of its observed entries, the log determinant of their covariance S, x^T
-    S^-1 x, and the means and variances of all entries given these, (number of classes, N).
-    """
+    """Yield the statistics of each column given each class. They are the number of its observed
+    entries, the log determinant of their covariance S, x^T S^-1 x, and the means and variances of
+    all entries given these, (number of classes, N)."""
     rows = np.asarray(rows, dtype=float)
     noise, weights = (np.broadcast_to(each, rows.shape[1]) for each in (noise, weights))
     shared = np.array([features @ features.T for features in every])
@@ -80,18 +77,10 @@ def missing_moments(rows, every, noise, weights):
 
 
 def own_noise(rows, every, ratio, prior):
-    """Return what Z tells if every column has a variance v of its own, and u is `ratio` times v.
-
-    1 / v ~ Gamma(prior), (shape, rate), is integrated out: columns have Student t densities.
-
-    Returns
-    -------
-    log_likelihoods : (number of classes,) array
-    log_variances : (number of classes, D) array
-        E[log v].
-    means, squares : arrays
-        Of the missing entries, in the order of rows.
-    """
+    """Return what Z tells if every column has a variance v of its own, and u is `ratio` times v:
+    log likelihoods of each class, E[log v], (number of classes, D), and means and squares of the
+    missing entries, in the order of rows. 1 / v ~ Gamma(prior), (shape, rate), is integrated out:
+    columns have Student t densities."""
     (shape, rate), total = prior, 0.0
     log_variances, means, squares = [], [], []
     for n, log_det, square, mean, variance in _each_column(rows, every, 1.0, ratio):
@@ -124,10 +113,8 @@ def describe(features, most=4):
 
 
 def _next_terms(row, rows, features, concentration, noise, weights, most_new):
-    """Return all z of the next row, and log p(row, z | X, [Z]) summed over its new features.
-
-    By the joint of all rows over that of the rows before.
-    """
+    """Return all z of the next row, and log p(row, z | X, [Z]) summed over its new features. By the
+    joint of all rows over that of the rows before."""
     n_rows, n_features = features.shape
     m = features.sum(axis=0)
     every, all_rows, logs = list(product((0.0, 1.0), repeat=n_features)), [], []
@@ -158,12 +145,10 @@ def next_features(row, rows, features, concentration, noise, weights, most_new=1
 
 
 def hyper_posterior(rows, every, concentration, noise_prior, weights_prior, grid):
-    """Return P([Z] | X) and E[log alpha], E[log v], E[log u], all three drawn.
-
-    alpha ~ Gamma(concentration), 1 / v ~ Gamma(noise_prior), 1 / u ~ Gamma(weights_prior), each
-    prior (shape, rate). alpha is summed out in closed form, the variances over a grid of their
-    logarithms.
-    """
+    """Return P([Z] | X) and E[log alpha], E[log v], E[log u], all three drawn. alpha ~
+    Gamma(concentration), 1 / v ~ Gamma(noise_prior), 1 / u ~ Gamma(weights_prior), each prior
+    (shape, rate). alpha is summed out in closed form, the variances over a grid of their
+    logarithms."""
     shape, rate = concentration
     rows = np.asarray(rows, dtype=float)
     total = rate + sum(1.0 / i for i in range(1, len(rows) + 1))
@@ -188,8 +173,6 @@ def hyper_posterior(rows, every, concentration, noise_prior, weights_prior, grid
     log_alpha = special.digamma(shape + sizes) - np.log(total)
     per_class = weights.sum(axis=(0, 1))
     return (
-        per_class,
-        float(per_class @ log_alpha),
-        float(weights.sum(axis=(1, 2)) @ grid),
+        per_class, float(per_class @ log_alpha), float(weights.sum(axis=(1, 2)) @ grid),
         float(weights.sum(axis=(0, 2)) @ grid),
-    )
+    )  # fmt: skip

@@ -30,10 +30,8 @@ def dirichlet_multinomial(prior: Sequence[float], counts: Sequence[int]) -> floa
 
 
 def word_factor(words, topics, prior, fixed=()) -> float:
-    """Return the probability of words given their topics.
-
-    The first topics are `fixed`, (F, V). The others have Dirichlet priors, the rows of `prior`.
-    """
+    """Return the probability of words given their topics. The first topics are `fixed`, (F, V). The
+    others have Dirichlet priors, the rows of `prior`."""
     counts = [[0] * len(row) for row in prior]
     given = 1.0
     for k, w in zip(topics, words, strict=True):

@@ -1,7 +1,6 @@
 """Evidence of bits, counts and rows of counts, observation by observation; NaN is missing.
 
-Each factor is the predictive probability given those before it, from the conjugate prior.
-"""
+Each factor is the predictive probability given those before it, from the conjugate prior."""
 
 import math
 from decimal import Decimal, localcontext
@@ -24,10 +23,8 @@ def log_bit_evidence(rows, prior):
 
 
 def log_row_evidence(rows, prior):
-    """Return log p(rows given their totals), (n, V), under theta ~ Dirichlet(prior).
-
-    Event by event, in one order, times the number of orders.
-    """
+    """Return log p(rows given their totals), (n, V), under theta ~ Dirichlet(prior). Event by
+    event, in one order, times the number of orders."""
     weights = np.array(prior, dtype=float)
     result = 0.0
     for row in rows:
@@ -67,10 +64,8 @@ def log_symbol_evidence(rows, prior):
 
 
 def log_negative_binomial(count, mean, shape, choices):
-    """Return the log probability of a count for a whole shape, in 60 digits, as a float.
-
-    `choices` is the binomial coefficient of shape + count - 1 over count.
-    """
+    """Return the log probability of a count for a whole shape, in 60 digits, as a float. `choices`
+    is the binomial coefficient of shape + count - 1 over count."""
     with localcontext() as context:
         context.prec = 60
         whole, mean = Decimal(shape), Decimal(mean)

@@ -9,8 +9,7 @@ is given, or is Gamma and integrated out.
 
 Paths with known bits have names. Those of F factors are the first ones. In a buffet they are points
 of the process like the others, but a list and not a multiset: exchanging two of them is another
-configuration.
-"""
+configuration."""
 
 import math
 from collections import Counter

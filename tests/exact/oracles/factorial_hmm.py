@@ -3,8 +3,7 @@
 Bit b_tf of factor f is on at the first step of a sequence with probability a_f, after an off bit
 with probability p_f, after an on bit with 1 - q_f; a, p and q have Beta priors, or are given.
 Column d at step t has mean w_0d + sum_f b_tf w_fd: a normal column of precision tau_d, or one that
-is 1 with probability Phi(mean). NaN is missing.
-"""
+is 1 with probability Phi(mean). NaN is missing."""
 
 import math
 from dataclasses import dataclass

@@ -10,13 +10,8 @@ _GRID = np.linspace(-5.5, 5.5, 57)
 
 
 class Integrated:
-    """A family of rows, of which some variables are integrated out.
-
-    Parameters
-    ----------
-    center, spread : float
-        Where missing values are to be expected.
-    """
+    """A family of rows, of which some variables are integrated out; missing values are to be
+    expected about `center`, at a distance of `spread` or so."""
 
     def __init__(self, center=0.5, spread=0.7):
         self.center, self.spread = center, spread
@@ -60,9 +55,7 @@ class Gapped(Integrated):
 
 class StudentT(Integrated):
     """Rows with weights u ~ Gamma(nu / 2, nu / 2): N(mu, Sigma / u), normal-inverse-Wishart.
-
-    Weights and missing values are integrated out by trapezoids in log u and in t, as above.
-    """
+    Weights and missing values are integrated out by trapezoids in log u and in t, as above."""
 
     def __init__(self, freedom, mean, precision, dof, scale):
         super().__init__()

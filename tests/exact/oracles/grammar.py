@@ -1,8 +1,7 @@
 """Binary grammars with given weights, by enumeration of all trees.
 
 A tree is (symbol, word) or (symbol, left tree, right tree). Its weight is that of the root's symbol
-times one weight a node: of the word under a leaf, or of the symbols of the two children.
-"""
+times one weight a node: of the word under a leaf, or of the symbols of the two children."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence

@@ -6,8 +6,7 @@ over its sum. Transitions may be impossible, with phi = 0, and states may be kno
 a state is left for another one, phi_jj = 0, and lasts D = min(1 + K, D_max) steps.
 
 Rates are integrated out through a time for each state. Concentrations, stickiness, beta and what
-similarities depend on, if they are not given, are points of a Sobol sequence under their prior.
-"""
+similarities depend on, if they are not given, are points of a Sobol sequence under their prior."""
 
 import math
 from collections.abc import Callable
@@ -42,11 +41,9 @@ def negative_binomial_pmf(k, r, p):
 
 
 class Latent(NamedTuple):
-    """Parameters that are averaged over.
-
-    From points (n, n_dims) of the unit cube `draw` makes log phi, (n, J, J), or 0; log p(sequences
-    given states), (n,), as a function of them, or 0; and figures of parameters, (n, F).
-    """
+    """Parameters that are averaged over. From points (n, n_dims) of the unit cube `draw` makes log
+    phi, (n, J, J), or 0; log p(sequences given states), (n,), as a function of them, or 0; and
+    figures of parameters, (n, F)."""
 
     n_dims: int
     draw: Callable
@@ -109,11 +106,9 @@ def predict(vectors, prior):
 
 @cache
 def log_gaussian_evidence(vectors, prior):
-    """Return the log density of the vectors of a state; NaN is missing.
-
-    Of the last vector the t density has a margin of what was observed. Where others, too, were
-    observed in part, in all but one entry, that entry is integrated out numerically.
-    """
+    """Return the log density of the vectors of a state; NaN is missing. Of the last vector the t
+    density has a margin of what was observed. Where others, too, were observed in part, in all but
+    one entry, that entry is integrated out numerically."""
     vectors = [np.array(x) for x in vectors if not np.isnan(x).all()]
     vectors.sort(key=lambda x: np.isnan(x).any())
     for i, x in enumerate(vectors[:-1]):
@@ -135,21 +130,10 @@ def log_gaussian_evidence(vectors, prior):
 
 
 def log_probability_of_row(counts, shapes, log_phi):
-    """Return log E[prod_k P_k^n_k] with P_k = r_k phi_k / sum r phi, r_k ~ Gamma(a_k, 1).
-
-    1 / T^n is the integral of u^(n - 1) exp(-u T) / Gamma(n), and rates are independent given u:
-    a sum over all log u in steps of .5, the error of which is about 1e-10.
-
-    Parameters
-    ----------
-    counts : (U, K) array
-    shapes : (n, K) array
-    log_phi : (K,) or (n, K) array
-
-    Returns
-    -------
-    (U, n) array
-    """
+    """Return log E[prod_k P_k^n_k], (U, n), with P_k = r_k phi_k / sum r phi, r_k ~ Gamma(a_k, 1),
+    for counts (U, K), shapes (n, K), and log phi (K,) or (n, K). 1 / T^n is the integral of
+    u^(n - 1) exp(-u T) / Gamma(n), and rates are independent given u: a sum over all log u in steps
+    of .5, the error of which is about 1e-10."""
     totals, possible = counts.sum(axis=1), np.isfinite(log_phi)
     log_phi = np.where(possible, log_phi, 0.0)
     logs = np.logaddexp(0.0, LOG_TIMES[:, np.newaxis] + log_phi[..., np.newaxis, :])
@@ -193,10 +177,8 @@ def count(problem, states):
 
 
 def length_likelihood(sequences, durations, n_states):
-    """Return p(lengths of all segments of state j) for every j and point of the grid.
-
-    The mass beyond the longest duration is there.
-    """
+    """Return p(lengths of all segments of state j) for every j and point of the grid. The mass
+    beyond the longest duration is there."""
     longest, grid, _, pmf = durations
     tables = [pmf(k) for k in range(longest)]
     at_least = [1.0 - sum(tables[:k], np.zeros_like(grid)) for k in range(longest)]

@@ -1,8 +1,7 @@
 """Mixtures of groups that share their components, by enumeration, in plain Python.
 
 Every partition of the rows of all groups, and every number of tables of each component in each
-group: the prior of `hdp_topics`, times the marginal likelihoods of `mixtures`.
-"""
+group: the prior of `hdp_topics`, times the marginal likelihoods of `mixtures`."""
 
 from itertools import product
 from math import exp, lgamma, log
@@ -57,10 +56,8 @@ def mean_weights(groups, labels, alpha, gamma):
 
 def group_posterior(chances, prior):
     """Return the probabilities of the components of each row of a group, (n, C), and E[theta].
-
     Components are given: chances[i][k] is the likelihood of row i under component k, the group's
-    shares theta are Dirichlet, and all vectors of components are summed over.
-    """
+    shares theta are Dirichlet, and all vectors of components are summed over."""
     n, n_components = len(chances), len(prior)
     probabilities, shares, total = np.zeros((n, n_components)), np.zeros(n_components), 0.0
     for z in product(range(n_components), repeat=n):
@@ -78,11 +75,9 @@ def group_posterior(chances, prior):
 
 
 def log_completion(given, scored, rows, labels, weights, family, alpha):
-    """Return log p of each of the scored rows of a group if the others are given.
-
-    Components are the clusters of training rows, with their predictive densities, and one more for
-    all others; `weights` are beta, that of all others last.
-    """
+    """Return log p of each of the scored rows of a group if the others are given. Components are
+    the clusters of training rows, with their predictive densities, and one more for all others;
+    `weights` are beta, that of all others last."""
     rows = np.array(rows)
     clusters = [rows[np.array(labels) == k].tolist() for k in range(max(labels) + 1)]
 

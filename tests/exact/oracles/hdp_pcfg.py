@@ -16,8 +16,7 @@ Children may be independent (section 2.3): instead of the pair's row ("PC", z) t
     ("PC<", z)          l                 binary_concentration beta^P_l
     ("PC>", z)          r                 binary_concentration beta^C_r
 
-Trees are (symbol, word) or (symbol, left tree, right tree).
-"""
+Trees are (symbol, word) or (symbol, left tree, right tree)."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
@@ -198,10 +197,7 @@ def log_weight(counts: Counter, log_weights: Rows) -> float:
 
 
 def sentence_posterior(
-    model: Model,
-    words: Sequence[int],
-    log_weights: Rows,
-    brackets: Iterable[tuple[int, int]] = (),
+    model: Model, words: Sequence[int], log_weights: Rows, brackets: Iterable[tuple[int, int]] = ()
 ):
     """Return trees of a sentence and their events, their shares, and the log of their sum."""
     trees = counted_trees(model, words, brackets)
@@ -291,10 +287,8 @@ def log_evidence(model: Model, corpus: Sequence[Sequence[int]], betas) -> float:
 
 
 def divergence(parameters, prior, logs) -> float:
-    """Return E_q log q(phi) - log p(phi) of a row, both Dirichlet.
-
-    The two are taken together: E_q log phi is as low as -1e16 for parameters at the floor.
-    """
+    """Return E_q log q(phi) - log p(phi) of a row, both Dirichlet. The two are taken together: E_q
+    log phi is as low as -1e16 for parameters at the floor."""
     cells = sum((a - prior[o]) * logs[o] for o, a in parameters.items() if a != prior[o])
     return cells - log_beta_function(parameters.values()) + log_beta_function(prior.values())
 
@@ -306,10 +300,8 @@ def bound(
     parameters: Rows,
     posteriors: Sequence[tuple] | None = None,
 ) -> float:
-    """Return E_q log p(x, z, phi, beta) and the entropies, q(phi) Dirichlet rows.
-
-    `posteriors` is q(z), as `sentence_posterior` returns it of each sentence; by default the best.
-    """
+    """Return E_q log p(x, z, phi, beta) and the entropies, q(phi) Dirichlet rows. `posteriors` is
+    q(z), as `sentence_posterior` returns it of each sentence; by default the best."""
     logs, prior = expected_logs(parameters), model.rows(betas)
     if posteriors is None:
         posteriors = [sentence_posterior(model, words, logs) for words in corpus]

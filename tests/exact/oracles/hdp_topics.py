@@ -57,10 +57,8 @@ def factor_of_tables(of_topics, gamma, n_known=0):
 
 
 def prior_of_customers(customers, alpha, gamma, n_known=0):
-    """Return the probability of the topics of customers (D, K), in one order of these.
-
-    Every seating in the franchise. `alpha` and `gamma` may be arrays.
-    """
+    """Return the probability of the topics of customers (D, K), in one order of these. Every
+    seating in the franchise. `alpha` and `gamma` may be arrays."""
     result = 0.0
     for tables, ways in tables_of_customers(customers):
         term = ways * alpha ** int(tables.sum())
@@ -106,10 +104,8 @@ def log_prior_given_weights(documents, labels, weights, rest, alpha, gamma):
 
 
 def log_prior_of_customers(customers, weights, rest, alpha, gamma, n_known=0):
-    """Return log p(topics of customers, beta), with the density of the weights of topics.
-
-    `rest` is the weight of all other topics.
-    """
+    """Return log p(topics of customers, beta), with the density of the weights of topics. `rest` is
+    the weight of all other topics."""
     result = (len(weights) - n_known) * log(gamma) + (gamma - 1.0) * log(rest)
     result += lgamma(gamma + n_known) - lgamma(gamma) - float(np.log(weights[n_known:]).sum())
     for row in customers:

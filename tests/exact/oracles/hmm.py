@@ -1,8 +1,7 @@
 """Hidden Markov and semi-Markov models with given parameters, by enumeration of all states.
 
 With durations a state is left for another one, and lasts d steps with probability pmf[j][d - 1];
-the last segment of a sequence is cut off.
-"""
+the last segment of a sequence is cut off."""
 
 import math
 from itertools import pairwise, product

@@ -1,8 +1,7 @@
 """What an HDP-HMM draws besides transitions: see `hdp_hmm.Latent`.
 
 The concentration of symbols, locations, binary vectors, and parameters of two states' observations,
-with similarities exp(-decay times a distance).
-"""
+with similarities exp(-decay times a distance)."""
 
 from functools import cache
 from itertools import product
@@ -50,9 +49,7 @@ def locations(n_states, decay):
 
 def vectors(sequences, n_states, decay, weights, precision, prior):
     """Binary vectors, bits Bernoulli(mu_f) with mu_f ~ Beta(prior); x_t ~ N((1, vector) weights).
-
-    All of them are listed, and one is looked up. Figures are the bits and the similarities.
-    """
+    All of them are listed, and one is looked up. Figures are the bits and the similarities."""
     values, n_factors = np.concatenate(sequences)[:, 0], len(weights) - 1
     every = np.array(list(product((0, 1), repeat=n_states * n_factors)))
     every = every.reshape(-1, n_states, n_factors)
@@ -86,11 +83,9 @@ METRICS = {"hellinger": hellinger, "bhattacharyya": bhattacharyya}
 
 
 def observations(sequences, metric, decay, decay_prior, prior, concentration_prior, *, is_count):
-    """Bits with probabilities Beta(prior) of 1, or Poisson counts with means Gamma(prior).
-
-    With a prior of the concentration A bits have Beta(A / 2, A / 2). Of two states log BC = log int
-    sqrt(f f') dx. Figures: see `figures_of`.
-    """
+    """Bits with probabilities Beta(prior) of 1, or Poisson counts with means Gamma(prior). With a
+    prior of the concentration A bits have Beta(A / 2, A / 2). Of two states log BC = log int sqrt(f
+    f') dx. Figures: see `figures_of`."""
     x = np.array([value for sequence in sequences for (value,) in sequence])
 
     def draw(points):

@@ -5,8 +5,7 @@ topics are given. With theta integrated out, and phi unless it is given,
 
     p(z, w) = p(w | z) prod_d Beta_K(alpha + n_d) / Beta_K(alpha).
 
-Labels are a condition on z. The shares of a node are then those of its next word's topic.
-"""
+Labels are a condition on z. The shares of a node are then those of its next word's topic."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace

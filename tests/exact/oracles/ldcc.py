@@ -11,8 +11,7 @@ weighted by the joint
     c_dy   segments of document d with document-topic y
     delta, alpha, gamma   Dirichlet priors of documents, of the segments of each y, of topics
 
-With topics `phi` given, the first product becomes prod_i phi[z_i, w_i].
-"""
+With topics `phi` given, the first product becomes prod_i phi[z_i, w_i]."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -72,10 +71,8 @@ def estimates(problem: Problem, z: Sequence[int], y: Sequence[int]):
 
 
 def enumerate_posterior(problem: Problem) -> SimpleNamespace:
-    """Visit every state; return posterior means.
-
-    Those of clusters are named as those of topics; `topic_and_cluster` is P(z_i = z_0, y_s = y_0).
-    """
+    """Visit every state; return posterior means. Those of clusters are named as those of topics;
+    `topic_and_cluster` is P(z_i = z_0, y_s = y_0)."""
     n_clusters, n_topics = problem.shape
 
     def states():

@@ -72,12 +72,10 @@ def _visit(tree, find_head, stop, found):
 
 
 class Growth:
-    """All trees that events generate with at most so many levels and modifiers on a side.
-
-    `given` maps a kind of event and a context to the probabilities of outcomes. Ways to generate a
-    tree whose probability falls below `floor` are given up. `find_head` tells which ways count:
-    those in which the head of every phrase is the one that it finds.
-    """
+    """All trees that events generate with at most so many levels and modifiers on a side. `given`
+    maps a kind of event and a context to the probabilities of outcomes. Ways to generate a tree
+    whose probability falls below `floor` are given up. `find_head` tells which ways count: those in
+    which the head of every phrase is the one that it finds."""
 
     def __init__(self, given, find_head, *, n_modifiers=2, floor=1e-7):
         self.given = given

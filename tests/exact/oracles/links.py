@@ -1,8 +1,7 @@
 """The distance-dependent CRP by enumeration of all link vectors, from the joint probability.
 
 p(c, x) = prod_i [phi_{i c_i} or alpha] / (alpha + sum_{j != i} phi_ij) times the probability of the
-outcomes given the components, one outcome after the other.
-"""
+outcomes given the components, one outcome after the other."""
 
 import itertools
 import math
@@ -81,11 +80,9 @@ def joint(similarities, alpha, outcomes, n_outcomes, gamma, model):
 
 
 def predictive(links, to_training, alpha, outcomes, n_outcomes, gamma, model):
-    """Return the distribution of the outcome of one more observation given the links.
-
-    `to_training` has its similarities to the others. It is the ratio of the probabilities of the
-    outcomes with and without it, summed over its links.
-    """
+    """Return the distribution of the outcome of one more observation given the links. `to_training`
+    has its similarities to the others. It is the ratio of the probabilities of the outcomes with
+    and without it, summed over its links."""
     n, total = len(links), alpha + sum(to_training)
     before = outcome_probability(components(links), outcomes, n_outcomes, gamma, model)
     result = np.zeros(n_outcomes)
@@ -100,9 +97,7 @@ def predictive(links, to_training, alpha, outcomes, n_outcomes, gamma, model):
 
 def by_parameter(similarities_of, alphas, outcomes, n_outcomes, gamma, model):
     """Return p(links, outcomes) by parameter of the similarity, alpha and link vector.
-
-    `similarities_of` is a list of matrices, one for each value of the parameter.
-    """
+    `similarities_of` is a list of matrices, one for each value of the parameter."""
     n = len(outcomes)
     every = np.array(all_links(n))
     given = np.array([

@@ -1,8 +1,7 @@
 """Mixtures by enumeration of all partitions of a few rows, in plain Python.
 
 A family gives the log evidence of the rows of a cluster. Rows of a `Table` end with the power of
-their likelihood, and NaN marks a missing cell.
-"""
+their likelihood, and NaN marks a missing cell."""
 
 from math import exp, isnan, lgamma, log, pi
 
@@ -11,11 +10,9 @@ from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 
 
 def partitions(n, y=None):
-    """Return all partitions of n rows as labels, those of new clusters in order.
-
-    If `y` is given, they have rows of the same y together and rows of different y apart, except
-    that -1 stands for any.
-    """
+    """Return all partitions of n rows as labels, those of new clusters in order. If `y` is given,
+    they have rows of the same y together and rows of different y apart, except that -1 stands for
+    any."""
     found = [()]
     for _ in range(n):
         found = [(*labels, k) for labels in found for k in range(len(set(labels)) + 1)]

@@ -2,8 +2,7 @@
 
 Written from the joint distributions: processes with given weights are urns, and processes that
 share drawn weights are seatings of restaurants. Weights, priors and counts are lists of plain
-numbers.
-"""
+numbers."""
 
 import math
 from itertools import product
@@ -23,11 +22,9 @@ class Urn:
 
 
 def nested_joint(words, labels, outer, inner, concentration, word_prior):
-    """Return p(words, labels) of a nested process.
-
-    A word draws a distribution, label[0], with weights around `outer`; from it a component,
-    label[1], with weights around `inner`; and from that component itself.
-    """
+    """Return p(words, labels) of a nested process. A word draws a distribution, label[0], with
+    weights around `outer`; from it a component, label[1], with weights around `inner`; and from
+    that component itself."""
     distributions = Urn([concentration * w for w in outer])
     components = [Urn([concentration * w for w in inner]) for _ in outer]
     emissions = [Urn(word_prior) for _ in inner]
@@ -48,11 +45,9 @@ def nested_evidence(words, outer, inner, concentration, word_prior):
 
 
 def franchise_evidence(words, groups, weights, concentration, word_prior):
-    """Return p(words | groups) of a hierarchical process with given top-level weights.
-
-    Words are seated one by one in the restaurant of their group; a table serves a component drawn
-    from `weights`, which emits the words of its customers.
-    """
+    """Return p(words | groups) of a hierarchical process with given top-level weights. Words are
+    seated one by one in the restaurant of their group; a table serves a component drawn from
+    `weights`, which emits the words of its customers."""
 
     def seat(i, tables, served):
         if i == len(words):
@@ -103,21 +98,10 @@ def beta_moment(orders, kind, concentration):
 
 
 def hierarchical_posterior(rows, n_components, kind, concentration):
-    """Return E[beta] and E[rows] given counts, by the table counts of all restaurants.
-
-    Parameters
-    ----------
-    rows : list of (alpha, counts)
-        A row is drawn from DP(alpha, base); counts is a dict from outcomes to numbers. An outcome
-        is a tuple of components, and the base gives it the product of their beta.
-    n_components : int
-    kind, concentration
-        Of beta, see `beta_moment`.
-
-    Returns
-    -------
-    list of n_components float, list of dict
-    """
+    """Return E[beta] and E[rows] given counts, by the table counts of all restaurants. `rows` are
+    (alpha, counts): a row is drawn from DP(alpha, base), and counts is a dict from outcomes to
+    numbers. An outcome is a tuple of components, and the base gives it the product of their beta;
+    see `beta_moment` for `kind` and `concentration`."""
     cells = [
         (alpha, outcome, n) for alpha, counts in rows for outcome, n in counts.items() if n > 0
     ]

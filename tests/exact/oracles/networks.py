@@ -9,8 +9,7 @@ The joint of dishes and tables of a network is a product over nodes, equation (3
     N_jk   observed customers and the tables of children that order here
     R_j    prod_e f_e^{s_e}, or its mean over Dirichlet weights f
 
-Nodes without parents have one edge, to the base: a factor H_k for each table.
-"""
+Nodes without parents have one edge, to the base: a factor H_k for each table."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product

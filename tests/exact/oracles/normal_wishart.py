@@ -1,8 +1,7 @@
 """Gaussian rows whose mean and covariance are unknown, from the joint density.
 
 mu | Sigma ~ N(mean, Sigma / precision), Sigma ~ IW(dof, scale), and rows may have weights u: x ~
-N(mu, Sigma / u).
-"""
+N(mu, Sigma / u)."""
 
 import math
 from typing import NamedTuple
@@ -18,12 +17,10 @@ class NormalWishart(NamedTuple):
     scale: np.ndarray
 
     def given(self, rows, weights=None):
-        """Collect what is quadratic in the mean in the exponent of prior times likelihood.
-
-        That is precision (mu - m)^T L (mu - m) + sum over rows of u (x - mu)^T L (x - mu) +
-        tr(scale L), L = Sigma^-1: a square around the new center, and what is left, which joins the
-        scale. Each row gives half a power of det L, to which the dof belong.
-        """
+        """Collect what is quadratic in the mean in the exponent of prior times likelihood. That is
+        precision (mu - m)^T L (mu - m) + sum over rows of u (x - mu)^T L (x - mu) + tr(scale L), L
+        = Sigma^-1: a square around the new center, and what is left, which joins the scale. Each
+        row gives half a power of det L, to which the dof belong."""
         rows, mean = np.array(rows, float).reshape(-1, len(self.mean)), np.array(self.mean, float)
         u = np.ones(len(rows)) if weights is None else np.array(weights)
         total = self.precision + u.sum()
@@ -81,8 +78,7 @@ class NormalWishart(NamedTuple):
 
 def log_evidence(rows, prior, weights=None):
     """Return log p(rows given their weights), one after the other; rows that miss values do not
-    count.
-    """
+    count."""
     weights = np.ones(len(rows)) if weights is None else weights
     result = 0.0
     for x, u in zip(rows, weights, strict=True):

@@ -12,8 +12,7 @@ the topics' weights, and eta is the Dirichlet prior of topics. p(c) is the prior
 
 There may be topics with seed words, which exist without words, too. They have a Dirichlet prior
 eta + seeds. The first of these topics may be fixed: their word probabilities are given. Labels are
-a condition on z.
-"""
+a condition on z."""
 
 from dataclasses import dataclass
 from itertools import pairwise, product
@@ -142,11 +141,9 @@ def joint(problem, labels, alpha, gamma, known):
 
 
 def posterior(problem, most=None):
-    """Return all partitions, their probabilities, and the expected tables of segments.
-
-    Tables (J, 2) are those that order from the document and those that order from the segment
-    before. Only partitions of at most `most` topics are possible.
-    """
+    """Return all partitions, their probabilities, and the expected tables of segments. Tables (J,
+    2) are those that order from the document and those that order from the segment before. Only
+    partitions of at most `most` topics are possible."""
     every, known = problem.partitions(most), {}
     weights, tables = np.zeros(len(every)), np.zeros((len(problem.segments), 2))
     for i, labels in enumerate(every):
@@ -168,10 +165,8 @@ def mean_concentrations(problem, alpha_prior, gamma_prior, most=None):
 
 
 def log_joint(problem, labels, s, t, weights, rest):
-    """Return log p(w, z, s, t, beta), with the density of the weights of topics with words.
-
-    s and t are (J, K), over all segments; the model "hdp" has none.
-    """
+    """Return log p(w, z, s, t, beta), with the density of the weights of topics with words. s and t
+    are (J, K), over all segments; the model "hdp" has none."""
     n = counts_of(problem.segments, labels, problem.n_known)
     result = log(words_factor(problem, labels))
     if problem.model == "hdp":

@@ -47,10 +47,8 @@ def stirling_row(n: int, a: Decimal, digits: int = 50) -> np.ndarray:
 
 
 def half_stirling_ratio(n: int, t: int) -> Fraction:
-    """Return S^n_t / S^n_{t-1} for a = 1/2, whose S^n_t has a closed form.
-
-    S^n_t = (2n - t - 1)! / ((t - 1)! (n - t)! 4^(n - t)).
-    """
+    """Return S^n_t / S^n_{t-1} for a = 1/2, whose S^n_t has a closed form. S^n_t = (2n - t - 1)! /
+    ((t - 1)! (n - t)! 4^(n - t))."""
     return Fraction(4 * (n - t + 1), (t - 1) * (2 * n - t))
 
 
@@ -93,11 +91,7 @@ def table_count_posterior(
 
 
 def log_concentration_posterior(
-    b: float,
-    customers: Sequence[int],
-    tables: Sequence[int],
-    a: float,
-    prior: tuple[float, float],
+    b: float, customers: Sequence[int], tables: Sequence[int], a: float, prior: tuple[float, float]
 ) -> float:
     """Return log p(b | N, T) up to a constant."""
     shape, rate = prior
@@ -124,10 +118,8 @@ def discount_moment(
     concentrations: Sequence[float],
     prior: tuple[float, float],
 ) -> float:
-    """Return E[a^power] given customers and tables (n_restaurants, n_dishes).
-
-    The likelihood is a polynomial in a, so Gauss's rule is exact: up to degree 127.
-    """
+    """Return E[a^power] given customers and tables (n_restaurants, n_dishes). The likelihood is a
+    polynomial in a, so Gauss's rule is exact: up to degree 127."""
     nodes, weights = beta_quadrature(*prior, n_nodes=64)
     for N, T, b in zip(customers, tables, concentrations, strict=True):
         weights = weights * rising(b, sum(T), nodes) / rising(b, sum(T))
@@ -137,10 +129,8 @@ def discount_moment(
 
 
 def seating_evidence(n: int, t: int, a: float) -> np.ndarray:
-    """Return the law of sum (1 - z) of n customers at t tables, by all seatings.
-
-    A table of m customers has z_r ~ Bernoulli((r - 1) / (r - a)), r = 1, ..., m - 1.
-    """
+    """Return the law of sum (1 - z) of n customers at t tables, by all seatings. A table of m
+    customers has z_r ~ Bernoulli((r - 1) / (r - a)), r = 1, ..., m - 1."""
     law = np.zeros(n + 1)
     for seats in set_partitions(n):
         sizes = np.bincount(seats).tolist()

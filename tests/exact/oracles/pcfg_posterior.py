@@ -2,8 +2,7 @@
 
 Everything is a sum over the ways to choose a tree for each sentence, and a trapezoidal sum over the
 logit of the first weight of each beta of two symbols and over the log of each concentration that is
-not known. Both integrands are smooth and vanish at both ends.
-"""
+not known. Both integrands are smooth and vanish at both ends."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -45,9 +44,7 @@ def posterior(
     brackets: Sequence[Sequence[tuple[int, int]]] = (),
 ) -> Posterior:
     """Return posterior means; `learned` has Gamma priors of "top", "root", and "binary0", ....
-
-    `brackets` has for each sentence the spans that must be constituents.
-    """
+    `brackets` has for each sentence the spans that must be constituents."""
     places, counts, log_ways = count_ways(model, corpus, brackets)
     n_betas = len(model.n_symbols) if model.top_concentration is not None else 0
     weights, parts, joints = [], [], []

@@ -1,8 +1,7 @@
 """A slow Gibbs sampler of the segmented topic model that keeps every table: the harness's dummy.
 
 Words leave and take seats one at a time in an explicit Chinese restaurant franchise, so that it
-needs no ratio of Stirling numbers and shares no formula with a sampler of table counts.
-"""
+needs no ratio of Stirling numbers and shares no formula with a sampler of table counts."""
 
 import random
 from collections.abc import Callable
@@ -18,9 +17,7 @@ def plain_gibbs(
     seat_at_table: Callable[[int, float], float] = lambda size, discount: size - discount,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return topics (n_sweeps, n_tokens) and tables to the document (n_sweeps, n_segments, K).
-
-    `seat_at_table` weighs an occupied table; a wrong one makes a wrong sampler.
-    """
+    `seat_at_table` weighs an occupied table; a wrong one makes a wrong sampler."""
     rng = random.Random(seed)
     n_topics, a, b = len(problem.alpha), problem.discount, problem.concentration
     segment_of_token, words = problem.segment_of_token, problem.words

@@ -2,8 +2,7 @@
 
 A tree is (symbol, word), (symbol, child) or (symbol, child, child). A refined grammar is a dict of
 weights: ("root", s, z), ("emission", s, z, x), ("unary", s, z, s', z') and
-("binary", s, z, s', z', s'', z''). Weights that are missing are 0.
-"""
+("binary", s, z, s', z', s'', z''). Weights that are missing are 0."""
 
 import math
 from collections import Counter
@@ -62,16 +61,8 @@ def best_labeling(tree, weights, n_components):
 
 
 def coarse_trees(words, rules, most_unary):
-    """Return all trees over words from coarse rules.
-
-    Parameters
-    ----------
-    words : tuple of str
-    rules : set of tuples
-        (s, x), (s, s') as ("unary", s, s'), and (s, s', s'').
-    most_unary : int
-        The longest chain of nodes with one child that is a node.
-    """
+    """Return all trees over words from coarse rules: (s, x), (s, s') as ("unary", s, s'), and (s,
+    s', s''). Chains of nodes with one child that is a node have at most `most_unary` of them."""
     if len(words) == 1:
         found = [(s, words[0]) for (s, x) in (r for r in rules if len(r) == 2) if x == words[0]]
     else:
@@ -118,19 +109,10 @@ def dirichlet_multinomial(counts, prior):
 
 
 def log_evidence(trees, beta, priors, n_components):
-    """Return log p(trees | beta), with rules integrated out and subsymbols summed out.
-
-    The support of right-hand sides, words and types of a symbol is what the trees show.
-
-    Parameters
-    ----------
-    trees : list of trees
-    beta : dict from symbols to lists of K weights
-    priors : dict
-        "type", "emission", "unary", "binary" (the last two are concentrations), "symbol": a number
-        or None (1 over the number of right-hand sides).
-    n_components : int
-    """
+    """Return log p(trees | beta), with rules integrated out and subsymbols summed out; beta maps
+    symbols to lists of K weights. `priors` has "type", "emission", "unary", "binary" (the last two
+    are concentrations), and "symbol": a number or None (1 over the number of right-hand sides). The
+    support of right-hand sides, words and types of a symbol is what the trees show."""
     shown = {"type": {}, "emission": {}, "unary": {}, "binary": {}, "root": {None: set()}}
     for tree in trees:
         shown["root"][None].add(tree[0])

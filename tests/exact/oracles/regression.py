@@ -1,8 +1,7 @@
 """Regressions by quadrature, and the log density of the steps of a state of any kind.
 
 The coefficients of logistic and Poisson regressions are Gaussian, N(mean, precision^-1), with the
-intercepts last.
-"""
+intercepts last."""
 
 import math
 from dataclasses import dataclass

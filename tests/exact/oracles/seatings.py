@@ -3,8 +3,7 @@
 A document is enumerated as the Chinese restaurant franchise tells its story. From the last
 segment to the first, the customers of a segment (its words, and the tables that segment j + 1
 ordered there) are partitioned into tables; each table orders its dish from the document or from
-the segment before; at the end each table that reached the document draws a topic.
-"""
+the segment before; at the end each table that reached the document draws a topic."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, compress, product

@@ -7,8 +7,7 @@ section has the root as its parent, and each paragraph its section. The tables o
 summed out.
 
 A document is a list of sections, lists of paragraphs, which are lists of word ids. Parameters of
-sections and of paragraphs are pairs; one that is None is integrated out by quadrature.
-"""
+sections and of paragraphs are pairs; one that is None is integrated out by quadrature."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,10 +58,8 @@ class Problem(Words):
 
 
 def tables_of_document(problem: Problem, document, n: np.ndarray, setting) -> dict:
-    """Return the probability of all tables of sections and paragraphs, (n_nodes, K).
-
-    The paragraphs have the words `n` by topic.
-    """
+    """Return the probability of all tables of sections and paragraphs, (n_nodes, K). The paragraphs
+    have the words `n` by topic."""
     (a_1, a_2, b_1, b_2), alpha = setting, np.array(problem.alpha)
     n_sections, n_paragraphs = len(document), len(n)
     of_paragraphs = [[1 + r] for r, section in enumerate(document) for _ in section]
@@ -83,9 +80,7 @@ def tables_of_document(problem: Problem, document, n: np.ndarray, setting) -> di
 
 def sum_over_tables(problem: Problem, document, n: np.ndarray, setting) -> SimpleNamespace:
     """Return means over the tables of a document whose paragraphs have the words `n` by topic.
-
-    Those of the document, (1, K), its sections and its paragraphs.
-    """
+    Those of the document, (1, K), its sections and its paragraphs."""
     (a_1, a_2, b_1, b_2), alpha = setting, np.array(problem.alpha)
     above = [r for r, section in enumerate(document) for _ in section]
 
@@ -104,14 +99,10 @@ def sum_over_tables(problem: Problem, document, n: np.ndarray, setting) -> Simpl
             yield (
                 weight,
                 {
-                    "log_weight": np.log(weight),
-                    "section_tables": s,
-                    "paragraph_tables": t,
-                    "mu": [mu],
-                    "sections": sections,
-                    "paragraphs": paragraphs,
+                    "log_weight": np.log(weight), "section_tables": s, "paragraph_tables": t,
+                    "mu": [mu], "sections": sections, "paragraphs": paragraphs,
                 },
-            )
+            )  # fmt: skip
 
     return average(states())
 

@@ -6,8 +6,7 @@ out, and the shares (m, 1 - m) of its document, m ~ Beta(alpha_1, alpha_2), by q
     p(z, cuts) = prod_d E_m[ prod_parts (b m)_n1 (b (1 - m))_n2 / (b)_n ] rho^cuts (1 - rho)^joins,
 
 where (x)_n is a rising factorial: a polynomial in m, for which Gauss's rule is exact. There are no
-tables. Then p(w | z) with Dirichlet priors of the words.
-"""
+tables. Then p(w | z) with Dirichlet priors of the words."""
 
 from itertools import product
 from math import prod
@@ -46,14 +45,8 @@ def evidence_of_parts(parts, mu, b):
 
 
 def given_topics(document, phi, alpha, b, rho):
-    """Return means for one document given the word probabilities (2, W) of the topics.
-
-    Returns
-    -------
-    namespace
-        Means of `cuts`, of `share` (m) and `of_units` (the share of the first topic in the part
-        of each unit).
-    """
+    """Return means for one document given the word probabilities (2, W) of the topics: of `cuts`,
+    of `share` (m) and `of_units` (the share of the first topic in the part of each unit)."""
     words = [w for unit in document for w in unit]
 
     def states():
@@ -67,35 +60,18 @@ def given_topics(document, phi, alpha, b, rho):
                     shares = [(b * m + part.count(0)) / (b + len(part)) for part in parts]
                     yield (
                         of_words * prior * w * evidence_of_parts(parts, (m, 1.0 - m), b),
-                        {
-                            "cuts": cuts,
-                            "share": m,
-                            "of_units": np.array(shares)[part_of],
-                        },
+                        {"cuts": cuts, "share": m, "of_units": np.array(shares)[part_of]},
                     )
 
     return average(states())
 
 
 def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=None, seeds=None):
-    """Return the posterior of cuts and topics.
-
-    Parameters
-    ----------
-    documents : lists of units of word ids
-    alpha : (float, float)
-    b : float, or list of (value, weight)
-    cut_prior : (p, q)
-        Of the probability of a cut, which is drawn once.
-    known : list by document of tuples, or None
-    seeds : (2, n_words) pseudo-counts that are added to `eta`, or None
-
-    Returns
-    -------
-    namespace
-        Means of `cuts` (one entry a gap), `together` (pairs of words), `shares` (m by document),
-        `rho` and `b`.
-    """
+    """Return means of `cuts` (one entry a gap), `together` (pairs of words), `shares` (m by
+    document), `rho` and `b`, which is known or a list of (value, weight). Documents are lists of
+    units of word ids; `cut_prior` is that of the probability of a cut, which is drawn once;
+    `known` has tuples or None by document; `seeds` are (2, n_words) pseudo-counts that are added to
+    `eta`."""
     p, q = cut_prior
     lengths = [sum(map(len, document)) for document in documents]
     words = [w for document in documents for unit in document for w in unit]
@@ -128,12 +104,10 @@ def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=Non
                     yield (
                         of_words * weight * of_cuts * prod(total for _, total, _ in chosen),
                         {
-                            "cuts": cuts,
-                            "together": np.equal.outer(z, z),
+                            "cuts": cuts, "together": np.equal.outer(z, z),
                             "shares": [share for *_, share in chosen],
-                            "rho": (p + n_cuts) / (p + q + len(cuts)),
-                            "b": value,
+                            "rho": (p + n_cuts) / (p + q + len(cuts)), "b": value,
                         },
-                    )
+                    )  # fmt: skip
 
     return average(states())

@@ -24,8 +24,7 @@ prod_i phi[z_i, w_i].
 A discount with a Beta prior and concentrations with a Gamma prior are integrated out by quadrature:
 weights carry an axis over nodes of a and one over nodes of b, and what is fixed is a rule with one
 node. The corpus may share one b, or each document or each segment has a b of its own: then b is
-summed out as soon as its document, or its segment's factor (b|a)_T / (b)_N, is complete.
-"""
+summed out as soon as its document, or its segment's factor (b|a)_T / (b)_N, is complete."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -146,10 +145,8 @@ def node_factor(a, b, customers: int, tables: int):
 
 
 def customers_and_tables(n, s, t) -> tuple[np.ndarray, np.ndarray]:
-    """N_jk and T_jk: a table that orders from the previous segment is a customer there.
-
-    The last two axes of s and t are those of segments and topics.
-    """
+    """N_jk and T_jk: a table that orders from the previous segment is a customer there. The last
+    two axes of s and t are those of segments and topics."""
     from_next = np.zeros_like(t)
     from_next[..., :-1, :] = t[..., 1:, :]
     return n + from_next, s + t
@@ -227,16 +224,11 @@ def tables_of_document(
 
 
 def sum_over_tables(problem: Problem, firsts: Tables, n: np.ndarray) -> SimpleNamespace:
-    """Weigh all (s, t) of a document at once: arrays are (n_states, A, B or 1, ...).
-
-    Returns
-    -------
-    namespace
-        Of arrays (A, B, ...), where A and B count the nodes of the discount and of a concentration
-        that all documents share: `weight`, and the means of `log_weight`, `tables_to_document` and
-        `tables_to_previous` (J, K), `mu` (1, K), `nu` (J, K), `weight_of_document` (J,) and
-        `concentration`, (1,) or (J,) if each segment has its own.
-    """
+    """Weigh all (s, t) of a document at once: arrays are (n_states, A, B or 1, ...). Return arrays
+    (A, B, ...), where A and B count the nodes of the discount and of a concentration that all
+    documents share: `weight`, and the means of `log_weight`, `tables_to_document` and
+    `tables_to_previous` (J, K), `mu` (1, K), `nu` (J, K), `weight_of_document` (J,) and
+    `concentration`, (1,) or (J,) if each segment has its own."""
     states = tables_of_document(problem.model, firsts, n)
     s, t = (np.array(x) for x in zip(*states, strict=True))
     customers, tables = customers_and_tables(n, s, t)
@@ -292,15 +284,10 @@ def sum_over_tables(problem: Problem, firsts: Tables, n: np.ndarray) -> SimpleNa
         return np.einsum("iab,i...->ab...", share_of_state, values)
 
     return SimpleNamespace(
-        weight=total[0],
-        log_weight=expect(log_weight),
-        tables_to_document=expect_at_state(s),
-        tables_to_previous=expect_at_state(t),
-        mu=expect_at_state(mu[:, 0]),
-        nu=expect(nu),
-        weight_of_document=expect_at_state(shares),
-        concentration=expect(own),
-    )
+        weight=total[0], log_weight=expect(log_weight), tables_to_document=expect_at_state(s),
+        tables_to_previous=expect_at_state(t), mu=expect_at_state(mu[:, 0]), nu=expect(nu),
+        weight_of_document=expect_at_state(shares), concentration=expect(own),
+    )  # fmt: skip
 
 
 def tables_factor(customers: np.ndarray, tables: np.ndarray, a: np.ndarray) -> np.ndarray:
@@ -324,10 +311,8 @@ def node_factors(a: np.ndarray, b: np.ndarray, customers, tables) -> np.ndarray:
 def weights_of_document(
     problem: Problem, firsts: Tables, s: np.ndarray, t: np.ndarray
 ) -> np.ndarray:
-    """Return the posterior mean of the weight of mu in the base of each segment.
-
-    s and t are tables in all, (n_states, n_segments), and so are the weights.
-    """
+    """Return the posterior mean of the weight of mu in the base of each segment. s and t are tables
+    in all, (n_states, n_segments), and so are the weights."""
     weights = np.ones(s.shape)
     later = [j for j in range(s.shape[1]) if j not in firsts]
     if problem.model == "sequential":
@@ -344,14 +329,9 @@ OF_NODES = (
 
 
 def enumerate_posterior(problem: Problem) -> SimpleNamespace:
-    """Visit every z; the tables are summed out, a document at a time, once per word counts.
-
-    Returns
-    -------
-    namespace
-        `log_evidence`, and posterior means: `topics` (n_tokens, K), `coassignment` (n_tokens,
-        n_tokens), `log_joint`, `discount`, and those of `sum_over_tables`, over all documents.
-    """
+    """Visit every z; the tables are summed out, a document at a time, once per word counts. Return
+    `log_evidence`, and posterior means: `topics` (n_tokens, K), `coassignment` (n_tokens,
+    n_tokens), `log_joint`, `discount`, and those of `sum_over_tables`, over all documents."""
     sums: dict[tuple[Tables, bytes], SimpleNamespace] = {}
     nodes, prior = problem.discount_rule
     shared = problem.concentration_rule[1] if problem.scope == "corpus" else np.ones(1)
@@ -399,10 +379,8 @@ def fold_in(problem: Problem) -> list[SimpleNamespace]:
 
 
 def completion(documents, observed, shares, phi) -> np.ndarray:
-    """Summed log predictive of each document's words that are not among its `observed` ones.
-
-    p(w) = sum_k E[nu_jk | observed words] phi_kw; `shares` are these means, by document.
-    """
+    """Summed log predictive of each document's words that are not among its `observed` ones. p(w) =
+    sum_k E[nu_jk | observed words] phi_kw; `shares` are these means, by document."""
     return np.array([
         sum(
             np.log(nu_j @ phi[:, w])

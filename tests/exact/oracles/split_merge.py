@@ -1,8 +1,7 @@
 """Maximum likelihood, merges and smoothing of refined grammars by enumeration.
 
 Trees and weights as in `refinement`. A rule is a tuple: its kind, then (symbol, subsymbol) of its
-left side ("root" has none), then those of its children, or a word.
-"""
+left side ("root" has none), then those of its children, or a word."""
 
 from collections import Counter
 from itertools import product
@@ -41,11 +40,8 @@ def updated(trees, weights, n_components):
 
 
 def merged(weights, first, second, share):
-    """Return weights in which two subsymbols are one, the first.
-
-    As a child it has the sum of both. As a parent it is one of them, the first with probability
-    `share`.
-    """
+    """Return weights in which two subsymbols are one, the first. As a child it has the sum of both.
+    As a parent it is one of them, the first with probability `share`."""
     found = Counter()
     for rule, weight in weights.items():
         factor = share if parent_of(rule) == first else 1.0 - share
@@ -62,11 +58,9 @@ def _renamed(rule, names):
 
 
 def factor_of_a_merge(tree, node, pair, share, weights, n_components):
-    """Return the factor by which a merge at one node (in pre-order) changes a tree's weight.
-
-    There the subsymbol that the rule above has chosen (z) is forgotten: the rule below has one that
-    is drawn by `share`. All other nodes, of the symbol or not, stay as they are.
-    """
+    """Return the factor by which a merge at one node (in pre-order) changes a tree's weight. There
+    the subsymbol that the rule above has chosen (z) is forgotten: the rule below has one that is
+    drawn by `share`. All other nodes, of the symbol or not, stay as they are."""
     total = changed = 0.0
     n_nodes = len(nodes_of(tree))
     for labels in product(range(n_components), repeat=n_nodes):
@@ -101,9 +95,7 @@ def _rules(tree, labels, node, below):
 
 def smoothed(weights, sizes, rule_share, word_share):
     """Return weights mixed with the mean over the subsymbols of the left side, made to sum to 1.
-
-    `sizes` are the numbers of subsymbols of symbols.
-    """
+    `sizes` are the numbers of subsymbols of symbols."""
     found = Counter()
     for rule, weight in weights.items():
         if rule[0] == "root":

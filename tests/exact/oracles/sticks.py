@@ -14,10 +14,8 @@ def rising(x: Fraction, n: int) -> Fraction:
 def label_probability(
     labels: Sequence[int], n_sticks: int, a: Fraction, b: Fraction, *, truncated: bool
 ) -> Fraction:
-    """Return E[prod_i p_{z_i}], z_i < n_sticks; the last stick may take all that is left.
-
-    Stick k = 0, 1, ... takes the share V ~ Beta(1 - a, b + (k + 1) a) of what those before it left.
-    """
+    """Return E[prod_i p_{z_i}], z_i < n_sticks; the last stick may take all that is left. Stick k =
+    0, 1, ... takes the share V ~ Beta(1 - a, b + (k + 1) a) of what those before it left."""
     probability = Fraction(1)
     for k in range(n_sticks - truncated):
         here, later = labels.count(k), sum(label > k for label in labels)

@@ -61,14 +61,10 @@ def log_rising_factorial(x: Decimal, n: int) -> Decimal:
 
 
 def stirling_ratios_far(n: int, t_max: int, a: Decimal) -> list[Decimal]:
-    """Return S^n_t / S^n_{t-1} for t = 2, ..., t_max, to 25 digits for t_max <= 40.
-
-    Powers of a cancel, too: a is 0, or .05 and more.
-
-    For a = 0, S^n_t / (n - 1)! is the elementary symmetric polynomial of degree t - 1 of 1, 1/2,
-    ..., 1/(n-1), by Newton's identities. Otherwise a^t t! S^n_t is the sum over j <= t of
-    (-1)^j C(t, j) (-j a) (1 - j a) ... (n - 1 - j a).
-    """
+    """Return S^n_t / S^n_{t-1} for t = 2, ..., t_max, to 25 digits for t_max <= 40. Powers of a
+    cancel, too: a is 0, or .05 and more. For a = 0, S^n_t / (n - 1)! is the elementary symmetric
+    polynomial of degree t - 1 of 1, 1/2, ..., 1/(n-1), by Newton's identities. Otherwise a^t t!
+    S^n_t is the sum over j <= t of (-1)^j C(t, j) (-j a) (1 - j a) ... (n - 1 - j a)."""
     with localcontext() as context:
         context.prec = 140
         if a == 0:

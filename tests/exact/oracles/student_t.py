@@ -1,8 +1,7 @@
 """Student t vectors as scale mixtures, and columns under a normal-inverse-Wishart prior.
 
 x given u ~ N(mu, Sigma / u), u ~ Gamma(nu / 2, nu / 2), mu ~ N(mean, Sigma / precision), Sigma ~
-IW(freedom, scale).
-"""
+IW(freedom, scale)."""
 
 import math
 from functools import cache

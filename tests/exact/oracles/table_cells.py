@@ -3,8 +3,7 @@
 A sample is (shares, components), and a component a list of densities, one for each group of
 columns: ("t", columns, location, scale matrix, df), ("nb", column, mean, shape),
 ("category", column, probabilities), or ("weighted t", columns, location, scale matrix, df, c, nu):
-a vector whose scale is multiplied by 1 / u + 1 / c, where u ~ Gamma(nu / 2, nu / 2).
-"""
+a vector whose scale is multiplied by 1 / u + 1 / c, where u ~ Gamma(nu / 2, nu / 2)."""
 
 from math import exp, lgamma, log, pi
 
@@ -47,10 +46,8 @@ def negative_binomial(x, mean, shape):
 
 
 def density(component, row):
-    """Return the density of the observed cells of a row; None: a missing cell.
-
-    A cell may be an array of values: then so is the result.
-    """
+    """Return the density of the observed cells of a row; None: a missing cell. A cell may be an
+    array of values: then so is the result."""
     result = 1.0
     for kind, columns, *known in component:
         if kind in ("t", "weighted t"):

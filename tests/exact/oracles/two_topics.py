@@ -6,8 +6,7 @@ With two topics the words of a segment matter through the sum over all z with m 
 
 so that sums over states are sums over pairs of counts (of topic 0, of topic 1): of words, of
 customers N, of tables T. Symbols as in ``segmented.py``. Numbers are scaled to stay in the range of
-a double: instead of S^N_T its multiple s(N, T) = S^N_T T! / N!, and binomials for the rest.
-"""
+a double: instead of S^N_T its multiple s(N, T) = S^N_T T! / N!, and binomials for the rest."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -54,10 +53,8 @@ def sums_over_topics(words: Sequence[int], phi: np.ndarray) -> np.ndarray:
 
 
 def sums_over_seatings(customers: np.ndarray, a: float, b: float) -> np.ndarray:
-    """Return sums over customers of their weight times p(their tables), by numbers of tables.
-
-    The latter is (b|a)_T / (b)_N prod_k S^{N_k}_{T_k}, with T = T_0 + T_1 and N = N_0 + N_1.
-    """
+    """Return sums over customers of their weight times p(their tables), by numbers of tables. The
+    latter is (b|a)_T / (b)_N prod_k S^{N_k}_{T_k}, with T = T_0 + T_1 and N = N_0 + N_1."""
     n = np.arange(len(customers))
     total = n[:, None] + n
     s = scaled_stirling(len(customers) - 1, a)

@@ -6,11 +6,7 @@ import pytest
 from exact.oracles.partitions import seating_probability, set_partitions
 from exact.oracles.segmented import rising, stirling
 
-from skdp.processes import (
-    concentration_for_table_count,
-    expected_table_count,
-    log_stirling_numbers,
-)
+from skdp.processes import concentration_for_table_count, expected_table_count, log_stirling_numbers
 
 PARAMETERS = [(0.0, 0.3), (0.0, 20.0), (0.5, -0.3), (0.5, 1.0), (0.9, 0.0), (0.9, 5.0)]
 every_process = pytest.mark.parametrize(("a", "b"), PARAMETERS)

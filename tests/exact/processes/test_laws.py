@@ -1,7 +1,6 @@
 """Samplers of laws against quadrature of their posteriors, their steps against all seatings.
 
-The 300 comparisons give a false alarm for one choice of their seeds in 250 at most.
-"""
+The 300 comparisons give a false alarm for one choice of their seeds in 250 at most."""
 
 from itertools import pairwise
 

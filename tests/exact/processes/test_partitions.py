@@ -1,8 +1,7 @@
 """CRP and GEM draws against enumeration and closed forms.
 
 One-sample tests at a p-value of 1e-6, one fixed seed each: about 100, a false alarm for one choice
-of the seeds in 10,000.
-"""
+of the seeds in 10,000."""
 
 import numpy as np
 import pytest

@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 from exact.oracles.batch_means import N_SWEEPS, assert_means
-from exact.oracles.partitions import (
-    seating_probability,
-    set_partitions,
-    table_count_posterior,
-)
+from exact.oracles.partitions import seating_probability, set_partitions, table_count_posterior
 
 from skdp.processes import sample_table_counts
 

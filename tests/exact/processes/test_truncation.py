@@ -1,8 +1,7 @@
 """Errors of truncated weights against enumeration in exact arithmetic, and against draws.
 
 The draws are compared at a p-value of 1e-6, one fixed seed each: a false alarm for one choice of
-the seeds in 150,000.
-"""
+the seeds in 150,000."""
 
 from fractions import Fraction
 

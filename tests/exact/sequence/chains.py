@@ -1,8 +1,7 @@
 """Chains of hidden Markov models: tiny problems, their samplers, and comparisons of both.
 
 By batch means (see `exact.oracles.batch_means`): |z| < 5 for at most 40 figures of each case. What
-is expected is exact to about 1e-4.
-"""
+is expected is exact to about 1e-4."""
 
 import math
 from collections.abc import Callable
@@ -10,11 +9,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from exact.oracles.autoregression import (
-    MatrixNormalInverseWishart,
-    Normal,
-    log_evidence_with_gaps,
-)
+from exact.oracles.autoregression import MatrixNormalInverseWishart, Normal, log_evidence_with_gaps
 from exact.oracles.batch_means import check_chain
 from exact.oracles.events import (
     log_bit_evidence,
@@ -270,19 +265,9 @@ def move(sampler, n_moves=1):
 
 
 def check(case, n_sweeps, sweep=HMMSampler.sweep, *, n_first=0, log2_points=12, **parts):
-    """Compare the means over a chain with the expected ones.
-
-    Parameters
-    ----------
-    sweep : callable
-        A round of the chain, given the sampler.
-    n_first : int
-        The number of rounds before the chain.
-    log2_points : int
-        The expected means are those of 2^log2_points points.
-    parts : dict
-        The similarity and the duration of the sampler.
-    """
+    """Compare the means over a chain with the expected ones, those of 2^log2_points points. `sweep`
+    is a round of the chain, given the sampler; `n_first` of them come before the chain. `parts` are
+    the similarity and the duration of the sampler."""
     expected = expect(case.problem, log2_points)
     describe_states = cache(lambda states: (describe(case.problem, states), conditions(states)))
     sampler = make_chain_sampler(case.problem, case.emission, case.state_sampler, **parts)

@@ -35,11 +35,7 @@ BASE = Problem(
     precisions=(2.5, 1.2),
     scale=1.3,
 )
-PRIORS = {
-    "start_prior": (0.7, 1.6),
-    "switch_on_prior": (1.0, 2.0),
-    "switch_off_prior": (0.4, 1.1),
-}
+PRIORS = {"start_prior": (0.7, 1.6), "switch_on_prior": (1.0, 2.0), "switch_off_prior": (0.4, 1.1)}
 CASES = {
     "one sequence": BASE,
     "two sequences": replace(
@@ -67,12 +63,9 @@ def make_panel(problem):
 
 def make_priors(problem, n_factors):
     estimator = FactorialHMM(
-        n_factors,
-        start_prior=problem.start_prior,
-        switch_on_prior=problem.switch_on_prior,
-        switch_off_prior=problem.switch_off_prior,
-        mass_prior=MASS_PRIOR,
-    )
+        n_factors, start_prior=problem.start_prior, switch_on_prior=problem.switch_on_prior,
+        switch_off_prior=problem.switch_off_prior, mass_prior=MASS_PRIOR,
+    )  # fmt: skip
     return estimator._priors(sum(problem.lengths))
 
 
@@ -91,10 +84,8 @@ def moves_of(problem, priors, bits):
 
 
 def check(chain, expected, n_named=0, more=()):
-    """Compare a chain of paths to what is expected.
-
-    `more` are a function of paths, what is expected of it, and a name.
-    """
+    """Compare a chain of paths to what is expected. `more` are a function of paths, what is
+    expected of it, and a name."""
     names = ("numbers", "pairs", "squares", "named")[: 4 if n_named else 3]
 
     def step():
@@ -203,18 +194,12 @@ def make_chain_sampler(problem, n_factors, block_size):
         panel = LabeledPanel(panel, np.array(problem.known, dtype=np.int8).T)
     values = problem.values
     emission = BinaryFactorEmission(
-        1,
-        weights_scale=problem.scale,
-        noise_variance=1.0 / np.array(problem.precisions),
+        1, weights_scale=problem.scale, noise_variance=1.0 / np.array(problem.precisions)
     )
     return FactorialSampler(
-        panel,
-        StepFactors(*emission.check_parts(values, len(values))),
-        make_priors(problem, n_factors),
-        stream(1),
-        stream(2),
-        block_size=block_size,
-    )
+        panel, StepFactors(*emission.check_parts(values, len(values))),
+        make_priors(problem, n_factors), stream(1), stream(2), block_size=block_size,
+    )  # fmt: skip
 
 
 class NoMoves(RunMoves):

@@ -6,12 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from exact.oracles.batch_means import check_chain
-from exact.oracles.factorial_hmm import (
-    Problem,
-    expect,
-    log_joint,
-    log_likelihood_and_activities,
-)
+from exact.oracles.factorial_hmm import Problem, expect, log_joint, log_likelihood_and_activities
 from scipy import stats
 
 from skdp._numeric._random import make_seed_sequence, make_stream
@@ -34,11 +29,7 @@ BASE = Problem(
     precisions=(1.5, 0.7),
     probit=(False, False),
 )
-PRIORS = {
-    "start_prior": (0.7, 1.6),
-    "switch_on_prior": (0.5, 2.0),
-    "switch_off_prior": (0.4, 1.1),
-}
+PRIORS = {"start_prior": (0.7, 1.6), "switch_on_prior": (0.5, 2.0), "switch_off_prior": (0.4, 1.1)}
 CASES = {
     "one sequence": BASE,
     "priors": replace(BASE, **PRIORS),
@@ -87,13 +78,9 @@ def make_sampler(problem, block_size):
         switch_off_prior=problem.switch_off_prior,
     )
     return FactorialSampler(
-        panel if known is None else LabeledPanel(panel, known),
-        StepFactors(*parts),
-        estimator._priors(len(panel.values)),
-        stream(1),
-        stream(2),
-        block_size=block_size,
-    )
+        panel if known is None else LabeledPanel(panel, known), StepFactors(*parts),
+        estimator._priors(len(panel.values)), stream(1), stream(2), block_size=block_size,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("block_size", [1, 2])

@@ -12,22 +12,15 @@ pytestmark = [
 ]
 
 TRUTH = make_segmented_corpus(
-    100,
-    n_components=8,
-    n_features=200,
-    segment_length=30.0,
-    topic_word_prior=0.05,
-    random_state=0,
+    100, n_components=8, n_features=200, segment_length=30.0, topic_word_prior=0.05, random_state=0
 )
 
 
 @pytest.mark.parametrize("model", [SegmentedTopicModel, AdaptiveTopicModel])
 @pytest.mark.parametrize(("initial_components", "max_iter"), [(20, 600), (60, 1000)])
 def test_finds_the_topics(model, initial_components, max_iter):
-    """A few small ones may be added: eight to twelve in all, with three seeds each.
-
-    What there is too much at first goes slowly: 60 need more sweeps than 20.
-    """
+    """A few small ones may be added: eight to twelve in all, with three seeds each. What there is
+    too much at first goes slowly: 60 need more sweeps than 20."""
     estimator = model(
         "auto", initial_components=initial_components, max_iter=max_iter, random_state=0
     ).fit(TRUTH.data)

@@ -229,9 +229,7 @@ class TestRefusals:
               for content in (b"", b"hello\n", pickle.dumps(3), b"\xff" * 3000)),
             *((b"skdp checkpoint " + content, "an earlier version of skdp")
               for content in (
-                b"0.1.0.dev0\n",
-                b"\n",
-                b"0.1.0.dev0 GibbsLDA\n" + pickle.dumps({}),
+                b"0.1.0.dev0\n", b"\n", b"0.1.0.dev0 GibbsLDA\n" + pickle.dumps({}),
                 b"0.1.0.dev0 GibbsLDA and more\n" + pickle.dumps({}),
             )),
         ],
@@ -388,11 +386,9 @@ print(np.asarray(result).tobytes().hex())
 def run_to_the_end(kind, path, max_iter):
     """Return the learned attributes of the fit."""
     child = subprocess.run(
-        [sys.executable, "-c", CHILD, kind, path, str(max_iter)],
-        capture_output=True,
-        text=True,
+        [sys.executable, "-c", CHILD, kind, path, str(max_iter)], capture_output=True, text=True,
         timeout=500,
-    )
+    )  # fmt: skip
     assert child.returncode == 0, child.stderr
     return child.stdout.split()[-1]
 

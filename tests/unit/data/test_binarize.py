@@ -27,9 +27,7 @@ def same_label_chains(tree):
         (1, 1, "(X (A a) (B b) (C c) (D d))", "(X (A a) (@X|A (B b) (@X|B (C c) (D d))))"),
         (2, 1, "(X (A a) (B b) (C c) (D d))", "(X (A a) (@X|A (B b) (@X|A|B (C c) (D d))))"),
         (
-            2,
-            1,
-            "(X (A a) (B b) (C c) (D d) (E e))",
+            2, 1, "(X (A a) (B b) (C c) (D d) (E e))",
             "(X (A a) (@X|A (B b) (@X|A|B (C c) (@X|B|C (D d) (E e)))))",
         ),
         (1, 1, "(X a (B b) c d)", "(X a (@X| (B b) (@X|B c d)))"),
@@ -46,9 +44,7 @@ def same_label_chains(tree):
         (0, 2, "(S (X (X a)) (B b))", "(S^ (X a) (B b))"),
         (0, 2, "(X (A a) (B b) (Y (C c)))", "(X^ (A a) (@X^ (B b) (Y^X (C c))))"),
         (
-            1,
-            2,
-            "(S (X (Y (A a)) (Z (B b)) (C c)))",
+            1, 2, "(S (X (Y (A a)) (Z (B b)) (C c)))",
             "(S^ (X^S (Y^X (A a)) (@X^S|Y (Z^X (B b)) (C c))))",
         ),
         (0, 1, "(X a)", "(X a)"),
@@ -58,7 +54,7 @@ def same_label_chains(tree):
         (0, 1, "(X (Y (X (X a))))", "(X (Y (X a)))"),  # chains of other labels stay
     ],
     ids=count(),
-)
+)  # fmt: skip
 def test_orders(horizontal, vertical, text, binary):
     tree = tree_of(text)
     found = binarize(tree, horizontal_order=horizontal, vertical_order=vertical)
@@ -107,11 +103,9 @@ def test_labels_of_other_siblings_differ():
     found = {
         next(n.label for n in binarize(tree_of(text), 2).subtrees() if n.label.count("|") > 1)
         for text in (
-            "(X (A a) (B b) (C c) (D d))",
-            "(X (A|B a) (C c) (D d))",
-            "(X (A\\ a) (B b) (C c) (D d))",
-            "(X (A\\|B a) (C c) (D d))",
+            "(X (A a) (B b) (C c) (D d))", "(X (A|B a) (C c) (D d))",
+            "(X (A\\ a) (B b) (C c) (D d))", "(X (A\\|B a) (C c) (D d))",
             "(X|A (B a) (C c) (D d))",
         )
-    }
+    }  # fmt: skip
     assert len(found) == 5

@@ -53,10 +53,8 @@ def test_counts_and_documents(form):
 
 
 def test_a_corpus():
-    """Booleans are counts; names go with a data frame; words are required only on demand.
-
-    Documents have the vocabulary of the fit.
-    """
+    """Booleans are counts; names go with a data frame; words are required only on demand. Documents
+    have the vocabulary of the fit."""
     corpus = check_corpus(WordGroups(), COUNTS > 0, reset=True)
     assert corpus.to_bow().toarray().tolist() == (COUNTS > 0).astype(int).tolist()
     assert len(check_corpus(WordGroups(), np.zeros((2, 3)), reset=True).tokens) == 0

@@ -1,8 +1,7 @@
 """Tests of what was drawn.
 
 Each is seeded and asks for |z| < 5 of a mean; a correct generator fails one such comparison with
-probability 6e-7, all of them in this folder with less than 1e-3.
-"""
+probability 6e-7, all of them in this folder with less than 1e-3."""
 
 import numpy as np
 

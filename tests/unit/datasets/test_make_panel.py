@@ -206,10 +206,8 @@ def test_extreme_rates():
 
 def test_what_was_drawn_is_found():
     """States, transitions and similarities of a long panel: the model is that of the estimator.
-
     Transitions are means of the stored samples: a state is visited 100 times, and a single draw
-    given that scatters by .05.
-    """
+    given that scatters by .05."""
     panel = make_lt_panel(10, n_steps=300, n_states=5, n_features=2, separation=6.0, random_state=2)
     model = HDPHMMLT(8, similarity=GaussianSimilarity(2), max_iter=150, random_state=0)
     found = np.concatenate(model.fit(panel.data).predict(panel.data))

@@ -18,11 +18,9 @@ from skdp.data import SegmentedCorpus
 from skdp.feature_extraction import SegmentVectorizer
 
 DOCUMENTS = [
-    "The fox runs. The dog barks.\n\nThe cat sleeps.",
-    ["the dog", "", "unheard of"],
-    "",
+    "The fox runs. The dog barks.\n\nThe cat sleeps.", ["the dog", "", "unheard of"], "",
     "fox, dog; cat:\ndog fox\n\n\n\nbarks",
-]
+]  # fmt: skip
 
 
 def words(vectorizer, corpus):

@@ -78,16 +78,10 @@ def test_trees(convert):
 @pytest.mark.parametrize(
     "y",
     [
-        None,
-        [None] * 9,
-        [[]] * 9,
-        [[(0, len(x)), (0, 1)] for x in SENTENCES],
-        np.arange(9),
-        list("abcabcabc"),
-        np.repeat(["a", "b", "c"], 3),
-        [0.5, np.nan] * 4 + [np.float32(1)],
+        None, [None] * 9, [[]] * 9, [[(0, len(x)), (0, 1)] for x in SENTENCES], np.arange(9),
+        list("abcabcabc"), np.repeat(["a", "b", "c"], 3), [0.5, np.nan] * 4 + [np.float32(1)],
     ],
-)
+)  # fmt: skip
 def test_nothing_known(y):
     """The data are the same: fits have the same bits, and a warm start continues."""
     assert add_brackets(CORPUS, y) is CORPUS

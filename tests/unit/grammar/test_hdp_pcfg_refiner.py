@@ -44,9 +44,7 @@ def copy_of(model, **changed):
 
 def check_parses(model, asked):
     """Check trees of all ways of decoding against one another and their probabilities; return them.
-
-    Each comes once. All trees of a sentence together have probability 1.
-    """
+    Each comes once. All trees of a sentence together have probability 1."""
     for decoding in ("projection", "marginal", "max-rule"):
         other = copy_of(model, decoding=decoding)
         predicted, ranked = other.predict(asked), other.k_best(asked, k=1000)
@@ -247,10 +245,8 @@ def test_bounds_on_subsymbols():
 
 
 def test_fits_that_end_early():
-    """At a large tolerance: two iterations after splits, two and one to smooth after merges.
-
-    Fits that are cut short are the first iterations of others, and warn that cycles are missing.
-    """
+    """At a large tolerance: two iterations after splits, two and one to smooth after merges. Fits
+    that are cut short are the first iterations of others, and warn that cycles are missing."""
     assert split_merge(tol=1e8).n_iter_ == 2 * (2 + 3)
     whole = split_merge(max_iter=70, tol=0.0)
     with pytest.warns(ConvergenceWarning, match="the cycles of splits and merges are not done"):

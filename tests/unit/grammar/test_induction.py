@@ -192,10 +192,8 @@ def test_what_may_go():
 
 @pytest.mark.parametrize(("layout", "seed"), [(LAYOUTS[0], 1), (LAYOUTS[1], 0)], ids=str)
 def test_bound_never_falls(layout, seed):
-    """Trials in vain leave everything as it was; what is recorded is the grammar's bound.
-
-    It has converged only when no symbol can go.
-    """
+    """Trials in vain leave everything as it was; what is recorded is the grammar's bound. It has
+    converged only when no symbol can go."""
     run, outcomes = begin(layout, seed), set()
     for _ in range(400):
         on_trial = bool(run._untried)
@@ -229,9 +227,7 @@ def test_maximum_likelihood_keeps_all():
 @pytest.mark.slow
 def test_grammar_of_the_sentences():
     """Eight symbols and fifteen rules are found, and, where right branches come first, the trees.
-
-    Of twice as many symbols. Of ten seeds seven do so.
-    """
+    Of twice as many symbols. Of ten seeds seven do so."""
     model = HDPPCFG(
         8, n_preterminals=8, rule_type_prior=[0.01, 0.1, 0.01, 0.1], top_concentration=0.01,
         root_concentration=0.01, emission_prior=0.01, binary_concentration=0.01, max_iter=150,
@@ -301,9 +297,7 @@ def test_maximum_of_one_number(prior):
 
 def test_maxima_at_ends():
     """The prior alone: a small shape drives weights to the floor, a large one makes them equal.
-
-    Counts raise weights near the floor.
-    """
+    Counts raise weights near the floor."""
     rows, start = [Family(1.0, 0, 0, np.zeros((3, 3, 3)))], [np.array([0.5, 0.3, 0.2])]
     (floored,) = maximize(TopPrior("dirichlet", 0.01), rows, start)
     assert_allclose(floored.max(), 1.0, atol=0.01)

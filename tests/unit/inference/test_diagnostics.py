@@ -49,11 +49,9 @@ def test_arviz_agrees():
 
 
 def test_of_a_process_whose_values_are_known():
-    """An autoregressive process has (1 - r) / (1 + r) effective draws for each.
-
-    The estimate has a standard deviation of some 5 percent here; R-hat is below 1.01 in 99 of 100
-    choices of the seed.
-    """
+    """An autoregressive process has (1 - r) / (1 + r) effective draws for each. The estimate has a
+    standard deviation of some 5 percent here; R-hat is below 1.01 in 99 of 100 choices of the
+    seed."""
     draws = autoregressive(0.6, (4, 5000))
     assert bulk_ess(draws) == pytest.approx(20_000 * 0.4 / 1.6, rel=0.2)
     assert 0.999 < rank_r_hat(draws) < 1.01
@@ -95,12 +93,9 @@ def count_found(chains):
     ],
 )
 def test_stationary_chains_rarely_climb(n_batches, correlation, most):
-    """Correlations are those of batch means: 2,000 chains each.
-
-    With 12 batches at most 0.01, 0.16 and 0.7 percent are expected to be found: 0.2, 3.2 and 14 of
-    2,000; for 9 and 6 see `find_climbs`. More than `most` come up in less than 1 of 200 choices of
-    the seed.
-    """
+    """Correlations are those of batch means: 2,000 chains each. With 12 batches at most 0.01, 0.16
+    and 0.7 percent are expected to be found: 0.2, 3.2 and 14 of 2,000; for 9 and 6 see
+    `find_climbs`. More than `most` come up in less than 1 of 200 choices of the seed."""
     n_repeats = 10 if n_batches == 12 else 1
     chains = np.repeat(autoregressive(correlation, (2000, n_batches)), n_repeats, axis=1)
     if n_repeats == 1:

@@ -1,7 +1,6 @@
 """Warnings of chains that disagree, and of numbers of components that drift.
 
-Traces of normal noise are seeded.
-"""
+Traces of normal noise are seeded."""
 
 import warnings
 from types import SimpleNamespace
@@ -51,16 +50,10 @@ def test_numbers_of_both_scalars():
         {"concentration": APART},
     ],
     ids=[
-        "little log joint",
-        "less than a nat",
-        "a few of many",
-        "less than one",
-        "climbs",
-        "falls",
-        "fewer",
-        "another",
+        "little log joint", "less than a nat", "a few of many", "less than one", "climbs", "falls",
+        "fewer", "another",
     ],
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("error")
 def test_silence(scalars):
     check(**scalars)

@@ -18,12 +18,7 @@ def close_figures():
 @pytest.fixture(scope="package")
 def corpus():
     return make_segmented_corpus(
-        4,
-        n_components=3,
-        n_features=8,
-        n_segments=[3, 5, 1, 0],
-        segment_length=12,
-        random_state=0,
+        4, n_components=3, n_features=8, n_segments=[3, 5, 1, 0], segment_length=12, random_state=0
     ).data
 
 

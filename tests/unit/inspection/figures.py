@@ -18,10 +18,8 @@ def drawn_texts(figure):
 
 
 def check_texts(display, touch=0.0):
-    """Check that all texts are in the figure, and that none overlaps another.
-
-    `touch` is the number of pixels that ends of texts may share, or None for any number.
-    """
+    """Check that all texts are in the figure, and that none overlaps another. `touch` is the number
+    of pixels that ends of texts may share, or None for any number."""
     boxes = [(text, text.get_window_extent()) for text in drawn_texts(display.figure_)]
     assert boxes
     figure = display.figure_.bbox.padded(1)

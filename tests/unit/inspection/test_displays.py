@@ -78,27 +78,14 @@ OPTIONS = {
 }
 
 ALONE = [
-    ClusterDisplay(ROWS[:2], [0, 1]),
-    ClusterTreeDisplay(LINKAGE),
-    CoAssignmentDisplay([[0, 1]]),
-    ComponentCountDisplay([1.0]),
-    FactorDisplay(BITS),
-    ForecastDisplay([1.0], [0.0], [2.0]),
-    GrammarDisplay(*RULES),
-    HellingerDisplay([0.5]),
-    LexiconDisplay([["a"]]),
-    LowerBoundDisplay([1.0, 2.0]),
-    ParseTreeDisplay(TREE),
-    PerplexityDisplay({"a": {1: 2.0}}),
-    SegmentMixingDisplay([1.0]),
-    SegmentationDisplay("a", []),
-    StateSequenceDisplay([0, 1]),
-    TopicAlignmentDisplay(HALVES),
-    TopicEvolutionDisplay(SHARES),
-    TopicTreeDisplay(LINKAGE),
-    TraceDisplay(TRACE),
-    TransitionDisplay(HALVES),
-]
+    ClusterDisplay(ROWS[:2], [0, 1]), ClusterTreeDisplay(LINKAGE), CoAssignmentDisplay([[0, 1]]),
+    ComponentCountDisplay([1.0]), FactorDisplay(BITS), ForecastDisplay([1.0], [0.0], [2.0]),
+    GrammarDisplay(*RULES), HellingerDisplay([0.5]), LexiconDisplay([["a"]]),
+    LowerBoundDisplay([1.0, 2.0]), ParseTreeDisplay(TREE), PerplexityDisplay({"a": {1: 2.0}}),
+    SegmentMixingDisplay([1.0]), SegmentationDisplay("a", []), StateSequenceDisplay([0, 1]),
+    TopicAlignmentDisplay(HALVES), TopicEvolutionDisplay(SHARES), TopicTreeDisplay(LINKAGE),
+    TraceDisplay(TRACE), TransitionDisplay(HALVES),
+]  # fmt: skip
 """Displays of arrays."""
 
 every_display = pytest.mark.parametrize("name", MODELS)

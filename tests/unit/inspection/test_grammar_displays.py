@@ -20,10 +20,8 @@ def texts_in(display):
 
 
 class Known(BaseEstimator):
-    """Like a fitted grammar with its own preterminals.
-
-    These are 0, 1 and 2, of which 2 is never reached; 3 and 4 are constituents, 4 hardly reached.
-    """
+    """Like a fitted grammar with its own preterminals. These are 0, 1 and 2, of which 2 is never
+    reached; 3 and 4 are constituents, 4 hardly reached."""
 
     root_probs_ = np.array([0.1, 0.0, 0.0, 0.9, 0.0])
     rule_type_probs_ = np.array([[0.7, 0.2, 0.0, 0.1], [1.0, 0.0, 0.0, 0.0]])
@@ -66,18 +64,11 @@ def rules_of(display):
 
 def test_rules(mouse):
     assert rules_of(mouse.plot()) == [
-        "start -> S 1.00",
-        "S -> NP VP 1.00",
-        "NP -> DT NPBAR 0.50",
-        "NP -> DT NN 0.50",
-        "VP -> VB NP 1.00",
-        "DT -> the:0.50 a:0.50 1.00",
-        "NPBAR -> JJ NPBAR 0.50",
-        "NPBAR -> JJ NN 0.50",
-        "NN -> mouse:0.33 cat:0.33 dog:0.33 1.00",
-        "VB -> chased:0.50 ate:0.50 1.00",
-        "JJ -> big:0.50 black:0.50 1.00",
-    ]
+        "start -> S 1.00", "S -> NP VP 1.00", "NP -> DT NPBAR 0.50", "NP -> DT NN 0.50",
+        "VP -> VB NP 1.00", "DT -> the:0.50 a:0.50 1.00", "NPBAR -> JJ NPBAR 0.50",
+        "NPBAR -> JJ NN 0.50", "NN -> mouse:0.33 cat:0.33 dog:0.33 1.00",
+        "VB -> chased:0.50 ate:0.50 1.00", "JJ -> big:0.50 black:0.50 1.00",
+    ]  # fmt: skip
     assert mouse.n_active_rules_ == 15
     assert mouse.symbols_.tolist() == [0, 1, 3, 4, 2, 6, 7, 5]
     widths = np.array([bar.get_width() for bar in mouse.bars_])
@@ -149,11 +140,8 @@ def test_both_kinds_of_rules():
     types, emission = [[0.25, 0.75], [0.999, 0.001]], [[1.0, 0.0], [0.5, 0.5]]
     display = GrammarDisplay([1.0, 0.0], types, emission, binary).plot(threshold=0.01)
     assert rules_of(display) == [
-        "start -> S0 1.00",
-        "S0 -> S0 S1 0.75",
-        "S0 -> 0:1.00 0.25",
-        "S1 -> 0:0.50 1:0.50 1.00",
-    ]
+        "start -> S0 1.00", "S0 -> S0 S1 0.75", "S0 -> 0:1.00 0.25", "S1 -> 0:0.50 1:0.50 1.00",
+    ]  # fmt: skip
     assert display.n_active_rules_ == 4
     assert display.plot(threshold=0.001).n_active_rules_ == 5
 
@@ -178,12 +166,9 @@ def test_rules_of_a_model():
     assert "C0 -> C0 C0 0.10" not in rules_of(display)
     display.plot(n_rules=1, n_words=1)
     assert rules_of(display) == [
-        "start -> C0 0.90",
-        "C0 -> P0 P1 0.70",
-        "P0 -> the:0.60 1.00",
-        "P1 -> cat:0.50 1.00",
+        "start -> C0 0.90", "C0 -> P0 P1 0.70", "P0 -> the:0.60 1.00", "P1 -> cat:0.50 1.00",
         "C1 -> P0 P0 1.00",
-    ]
+    ]  # fmt: skip
     assert display.n_active_rules_ == 8
     assert texts_in(display).count("… 1 other") == texts_in(display).count("… 2 others") == 1
 

@@ -13,15 +13,9 @@ from skdp.inspection._reports._topics import N_STEPS, choose_words, first_words
 from skdp.topics import GibbsLDA, TopicSegmenter
 
 HOSTILE = [
-    "</script><script>alert(1)</script>",
-    "<!--",
-    "&lt;b&gt; & <b>",
-    "\u2028 \u2029",
-    "]]>",
-    '" onload="x',
-    "\\u003c/script>",
-    "日本語",
-]
+    "</script><script>alert(1)</script>", "<!--", "&lt;b&gt; & <b>", "\u2028 \u2029", "]]>",
+    '" onload="x', "\\u003c/script>", "日本語",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -237,10 +237,8 @@ def test_blocks_of_many_rows():
 
 @pytest.mark.slow
 def test_both_samplers_agree_on_the_posterior():
-    """The mean number of components of two long chains, on data that leave it open.
-
-    A false alarm for one in 15,000 choices of the seeds if draws ten sweeps apart were independent.
-    """
+    """The mean number of components of two long chains, on data that leave it open. A false alarm
+    for one in 15,000 choices of the seeds if draws ten sweeps apart were independent."""
     rng = np.random.default_rng(0)
     rows = np.concatenate([rng.normal(m, 1.0, (15, 1)) for m in (0.0, 2.5)])
     numbers = []

@@ -188,8 +188,7 @@ def test_draws_of_missing_cells(model):
     assert (one["income"][seen] == other["income"][seen]).all()
     assert (one["income"][~seen] != other["income"][~seen]).all()
     means = np.mean(
-        [model.sample_missing(GAPS, random_state=s)["income"].to_numpy() for s in range(60)],
-        axis=0,
+        [model.sample_missing(GAPS, random_state=s)["income"].to_numpy() for s in range(60)], axis=0
     )
     np.testing.assert_allclose(means, model.impute(GAPS)["income"], atol=0.9)
 

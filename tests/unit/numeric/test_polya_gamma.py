@@ -49,11 +49,9 @@ def test_moments_and_laplace_transform(z):
 
 @pytest.mark.parametrize("z", [0.0, 2.0, 8.0])
 def test_distribution(z):
-    """Kolmogorov-Smirnov tests against sums of Gamma variables: false alarms in 3e-6 seeds.
-
-    PG(1, z) is the sum of Gamma(1) / (2 pi^2 ((n - 1/2)^2 + z^2 / (4 pi^2))) over n >= 1; the mean
-    of the terms beyond the last one is added.
-    """
+    """Kolmogorov-Smirnov tests against sums of Gamma variables: false alarms in 3e-6 seeds. PG(1,
+    z) is the sum of Gamma(1) / (2 pi^2 ((n - 1/2)^2 + z^2 / (4 pi^2))) over n >= 1; the mean of the
+    terms beyond the last one is added."""
     n = np.arange(1, 301)
     weights = 1.0 / (2.0 * np.pi**2 * ((n - 0.5) ** 2 + z * z / (4.0 * np.pi**2)))
     mean = math.tanh(0.5 * z) / (2.0 * z) if z else 0.25

@@ -51,10 +51,8 @@ def test_many_customers(discount):
 @pytest.mark.slow
 @pytest.mark.parametrize("n_tables", [2, 300])
 def test_discounts_of_many_customers(n_tables):
-    """Slices, by integrals, against the chain of `sample_discount`.
-
-    Two samplers of one distribution; a false alarm once in 80,000 comparisons, 4 of them.
-    """
+    """Slices, by integrals, against the chain of `sample_discount`. Two samplers of one
+    distribution; a false alarm once in 80,000 comparisons, 4 of them."""
     counts, tables = [2_500, 1_300, 40], [n_tables, n_tables // 2, 1]
     franchise = restaurant(counts, [0.6, 0.3, 0.1], None, 20.0)
     franchise.tables[:] = tables

@@ -259,10 +259,8 @@ def test_sequences_are_of_all_stored_samples():
 
 
 SIMILARITIES = {
-    "fixed": PHI,
-    "gaussian": np.ones((N_STATES, N_STATES)),
-    "durations": 1.0 - np.eye(N_STATES),
-}
+    "fixed": PHI, "gaussian": np.ones((N_STATES, N_STATES)), "durations": 1.0 - np.eye(N_STATES),
+}  # fmt: skip
 
 
 @every_model
@@ -325,9 +323,7 @@ def test_drawn_hyperparameters_move():
 
 def test_share_of_stickiness():
     """The parameter is alpha + kappa, and the trace has alpha; a prior may be sure of the share.
-
-    Six draws are all within .05 of .9, with 1e-8 false alarms.
-    """
+    Six draws are all within .05 of .9, with 1e-8 false alarms."""
     params = {"stickiness": "auto", "emission": "categorical", "burn_in": 2}
     scalars = "transition_concentration", "stickiness"
     trace = quick(transition_concentration=6.0, **params).fit(SYMBOLS).trace_

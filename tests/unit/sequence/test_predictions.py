@@ -122,9 +122,7 @@ def test_missing_values_alone_are_filled(name):
 def bare(model):
     """Return a model of observations that does no more than it must."""
     return SimpleNamespace(
-        log_obs=model.log_obs,
-        sample=model.sample,
-        reorder=lambda order: bare(model.reorder(order)),
+        log_obs=model.log_obs, sample=model.sample, reorder=lambda order: bare(model.reorder(order))
     )
 
 

@@ -293,10 +293,8 @@ def make_drifting(seed):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_drift_is_no_state(seed):
-    """The states of values as they are follow the drift; without its memory, the levels.
-
-    For each of eight seeds, the adjusted Rand index was at least .97.
-    """
+    """The states of values as they are follow the drift; without its memory, the levels. For each
+    of eight seeds, the adjusted Rand index was at least .97."""
     X, states = make_drifting(seed)
     found = make(features="values").fit(X)
     assert found.memory_[0] < 0.2
@@ -399,8 +397,7 @@ def owners(layout):
 
 
 @pytest.mark.parametrize(
-    ("width", "hop", "share"),
-    [(40, 20, 0.3), (7, 3, 0.05), (1, 1, 0.3), (8, 4, 1.0), (7, 3, 0.0)],
+    ("width", "hop", "share"), [(40, 20, 0.3), (7, 3, 0.05), (1, 1, 0.3), (8, 4, 1.0), (7, 3, 0.0)]
 )
 def test_windows_and_labels_by_their_definition(width, hop, share):
     rng = np.random.default_rng(0)

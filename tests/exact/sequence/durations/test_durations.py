@@ -6,12 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from exact.oracles.batch_means import check_chain
-from exact.oracles.hdp_hmm import (
-    Durations,
-    length_likelihood,
-    negative_binomial_pmf,
-    poisson_pmf,
-)
+from exact.oracles.hdp_hmm import Durations, length_likelihood, negative_binomial_pmf, poisson_pmf
 from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 from exact.sequence.chains import check, parameters_of, stream, symbols
 

@@ -1,7 +1,6 @@
 """Small hidden Markov and semi-Markov models, the hard ones among them, and their messages.
 
-Without `pmf`, the probabilities of durations, states may follow themselves.
-"""
+Without `pmf`, the probabilities of durations, states may follow themselves."""
 
 from functools import cache
 from typing import NamedTuple

@@ -1,7 +1,6 @@
 """Forecasts of models with given parameters: states by enumeration, moments and quantiles by scipy.
 
-Later states are those of a longer sequence with uninformative last observations.
-"""
+Later states are those of a longer sequence with uninformative last observations."""
 
 from collections import Counter
 
@@ -212,19 +211,14 @@ MODELS = {
     "Poisson": PoissonModel(INTENSITIES[:3]),
     "negative binomial": PoissonModel(INTENSITIES[:3], SHAPES[:3]),
     "factors": BinaryFactorModel(
-        np.array([[0, 0], [1, 0], [1, 1]], dtype=np.int8),
-        RNG.normal(size=(3, 2)),
-        np.array([0.3, 0.2]),
-        ("normal", "normal"),
-        amplitude_variance=0.5,
+        np.array([[0, 0], [1, 0], [1, 1]], dtype=np.int8), RNG.normal(size=(3, 2)),
+        np.array([0.3, 0.2]), ("normal", "normal"), amplitude_variance=0.5,
     ),
     "factors, probit": BinaryFactorModel(
-        np.array([[0, 0], [1, 0], [1, 1]], dtype=np.int8),
-        RNG.normal(size=(3, 2)),
-        np.array([0.3, 1.0]),
-        ("normal", "probit"),
+        np.array([[0, 0], [1, 0], [1, 1]], dtype=np.int8), RNG.normal(size=(3, 2)),
+        np.array([0.3, 1.0]), ("normal", "probit"),
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MODELS)

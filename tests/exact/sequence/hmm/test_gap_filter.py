@@ -1,7 +1,6 @@
 """Sequences with missing values under known regressions: states enumerated, values by quadrature.
 
-Particles give unbiased estimates: of p(x), and of p(x) times any mean given x.
-"""
+Particles give unbiased estimates: of p(x), and of p(x) times any mean given x."""
 
 from dataclasses import replace
 
@@ -82,10 +81,8 @@ def first_density(emission, values):
 
 
 def expect(emission, lags, duration, values, known=None):
-    """Return p(x), and p(x) times expected values given x, by quadrature.
-
-    They are p(z_t), (T, J), the means of missing values, and p(z_t is not z_t-1), (T,).
-    """
+    """Return p(x), and p(x) times expected values given x, by quadrature. They are p(z_t), (T, J),
+    the means of missing values, and p(z_t is not z_t-1), (T,)."""
     nodes, weights = np.polynomial.legendre.leggauss(150)
     angles = 0.5 * np.pi * nodes
     line, slopes = 2.0 * np.tan(angles), np.pi * weights / np.cos(angles) ** 2
@@ -265,22 +262,14 @@ def test_draws_know_what_follows():
 
 
 def test_a_change_at_a_gap():
-    """The values after a gap show a change within it that has probability .01 before.
-
-    Mean errors of 20 seeds, compared with quadrature over the missing value: .04 and .14. Complete
-    sequences are exact. If states are proposed by their probability, the errors are .19 and .58.
-    """
+    """The values after a gap show a change within it that has probability .01 before. Mean errors
+    of 20 seeds, compared with quadrature over the missing value: .04 and .14. Complete sequences
+    are exact. If states are proposed by their probability, the errors are .19 and .58."""
     emission = AutoregressiveModel(
-        np.array([[[0.9]], [[-0.5]]]),
-        np.array([[3.0], [3.0]]),
-        np.ones((2, 1, 1)),
-        np.full(2, 100.0),
-        np.ones(2),
-        np.zeros((2, 2, 2)),
-        StartingLags(np.array([30.0]), np.eye(1)),
-        LagDesign((1,), False),
-        None,
-    )
+        np.array([[[0.9]], [[-0.5]]]), np.array([[3.0], [3.0]]), np.ones((2, 1, 1)),
+        np.full(2, 100.0), np.ones(2), np.zeros((2, 2, 2)),
+        StartingLags(np.array([30.0]), np.eye(1)), LagDesign((1,), False), None,
+    )  # fmt: skip
     moves = StateMoves(np.array([[0.99, 0.01], [0.01, 0.99]]), None)
     values = np.array([30.0, 29.5, 30.5, 30.0, NAN, 8.0, -1.5, 4.0])[:, np.newaxis]
     startprob = np.array([0.9, 0.1])

@@ -1,7 +1,6 @@
 """Models with given regressions: moments of forecasts, scores and paths by enumeration.
 
-Given the states, the mean and the covariance of the next observations follow one by one.
-"""
+Given the states, the mean and the covariance of the next observations follow one by one."""
 
 import math
 
@@ -33,14 +32,10 @@ def make_emission(n_dims, n_lags, freedoms=FREEDOMS, seed=0):
     roots = rng.normal(size=(3, n_dims, n_dims + 2))
     n = n_dims * n_lags
     return AutoregressiveModel(
-        0.5 * rng.normal(size=(3, n_dims, n)),
-        rng.normal(size=(3, n_dims)),
-        roots @ roots.swapaxes(1, 2),
-        freedoms,
-        rng.uniform(0.5, 1.5, 3),
-        np.tril(0.3 * rng.normal(size=(3, n + 1, n + 1))),
-        StartingLags(np.zeros(n), np.eye(n)),
-    )
+        0.5 * rng.normal(size=(3, n_dims, n)), rng.normal(size=(3, n_dims)),
+        roots @ roots.swapaxes(1, 2), freedoms, rng.uniform(0.5, 1.5, 3),
+        np.tril(0.3 * rng.normal(size=(3, n + 1, n + 1))), StartingLags(np.zeros(n), np.eye(n)),
+    )  # fmt: skip
 
 
 def observations(n_dims, n_steps=5, seed=3):

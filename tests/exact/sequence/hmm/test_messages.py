@@ -109,10 +109,8 @@ def test_random_models(longest):
 
 @each_kind
 def test_panel(longest):
-    """Sequences are independent: empty ones, and ones that need logarithms, between others.
-
-    There are more of them than are filtered together.
-    """
+    """Sequences are independent: empty ones, and ones that need logarithms, between others. There
+    are more of them than are filtered together."""
     rng = np.random.default_rng(2)
     hard = PLAIN["left to right, late"] if longest is None else SEGMENTS["far apart"]
     parts = [rng.normal(size=(n, 3)) for n in (3, 0, 4, 0, 1, 5, 2, 3, 1, 4, 6)]
@@ -241,11 +239,9 @@ def test_long_sequences_with_impossible_transitions():
 
 
 def test_draws_of_long_segments():
-    """Shares of steps in a state are those of the posterior: 400 draws of 500 steps.
-
-    The share of a step is 1/400 of a number of draws: 6 standard errors, 1e-8 false alarms for each
-    of 1,500 figures.
-    """
+    """Shares of steps in a state are those of the posterior: 400 draws of 500 steps. The share of a
+    step is 1/400 of a number of draws: 6 standard errors, 1e-8 false alarms for each of 1,500
+    figures."""
     n_steps, n_draws = 500, 400
     model = random_model(np.random.default_rng(3), 3, n_steps, 8, spread=1.0)
     tiled = model._replace(log_obs=np.tile(model.log_obs, (n_draws, 1)))

@@ -1,8 +1,7 @@
 """Moves that split and merge states against enumeration, without other moves of states.
 
 Splits and merges alone reach every way to give states to steps, so that a wrong acceptance
-probability shows at once, and with it a wrong evidence of any kind of observations.
-"""
+probability shows at once, and with it a wrong evidence of any kind of observations."""
 
 import math
 from collections import Counter

@@ -1,7 +1,6 @@
 """Transitions of a row with their rates summed out, and draws of transitions given states.
 
-Against quadrature and Monte Carlo.
-"""
+Against quadrature and Monte Carlo."""
 
 import numpy as np
 import pytest
@@ -113,10 +112,8 @@ def count(sequences, self_transitions):
 
 
 def log_beta_probability(n, a, phi):
-    """Return log p(transitions of a row), its two rates Gamma(a, 1) summed out.
-
-    P is Beta distributed before it is weighed with phi: an integral that is hypergeometric.
-    """
+    """Return log p(transitions of a row), its two rates Gamma(a, 1) summed out. P is Beta
+    distributed before it is weighed with phi: an integral that is hypergeometric."""
     if min(phi) == 0.0 or sum(n) == 0:
         return 0.0  # one transition is possible, or there was none
     first = int(phi[0] > phi[1])  # the less similar: 0 <= 1 - phi / phi' < 1

@@ -1,7 +1,6 @@
 """Locations of states and their decay: gradients, trajectories, and the posterior by quadrature.
 
-The rates of transitions and their numbers are given; an oracle in plain numpy has the density.
-"""
+The rates of transitions and their numbers are given; an oracle in plain numpy has the density."""
 
 import numpy as np
 import pytest

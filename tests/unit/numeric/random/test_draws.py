@@ -1,8 +1,7 @@
 """Every draw against its distribution.
 
 Each comparison has one fixed seed and fails a right sampler with probability at most 1e-6 (the
-p-value asked for); there are about 75, so the file alarms falsely for one seed in 13,000.
-"""
+p-value asked for); there are about 75, so the file alarms falsely for one seed in 13,000."""
 
 import math
 
@@ -154,8 +153,7 @@ def test_bernoulli(rng):
 
 
 @pytest.mark.parametrize(
-    ("n", "probability"),
-    [(1, 0.3), (16, 0.5), (17, 0.5), (40, 0.02), (40, 0.97), (1000, 0.3)],
+    ("n", "probability"), [(1, 0.3), (16, 0.5), (17, 0.5), (40, 0.02), (40, 0.97), (1000, 0.3)]
 )
 def test_binomial(n, probability, rng):
     assert_counts(draws(draw_binomial, n, probability, rng), stats.binom(n, probability))

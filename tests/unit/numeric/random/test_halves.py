@@ -20,10 +20,8 @@ def test_no_groups():
 
 
 def test_all_halves_are_equally_probable():
-    """Of 5,000 groups of five items. The test is seeded: it fails always or never.
-
-    Right halves would fail it with a probability of one in a million.
-    """
+    """Of 5,000 groups of five items. The test is seeded: it fails always or never. Right halves
+    would fail it with a probability of one in a million."""
     contents = np.arange(25_000, dtype=np.int32)
     halves = find_second_halves(np.arange(0, 25_001, 5), contents).reshape(-1, 5)
     pairs = [tuple(np.flatnonzero(half)) for half in halves]

@@ -1,7 +1,6 @@
 """Transitions whose similarity is 0, such as those from a state to itself in semi-Markov models.
 
-Their posterior is in tests/exact.
-"""
+Their posterior is in tests/exact."""
 
 import math
 
