@@ -6,4 +6,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Places = NDArray[np.int64]
-"""Positions in other arrays: offsets, pointers."""
+"""Integers: positions in other arrays, such as offsets, and numbers of states or clusters."""
+
+Stream = NDArray[np.uint64]
+"""State of a stream of random numbers, or a key from which streams are made, (4,)."""

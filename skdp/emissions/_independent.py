@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import shorten
-from skdp._numeric import Floats, Places
+from skdp._numeric import Floats, Places, Stream
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, stream_of_number
 from skdp._part import ChainComponent
@@ -64,9 +64,9 @@ class Block:
     columns: Places
     allows_nan: bool
 
-    def of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of(self, values: Floats) -> Floats:
         """Return the block's columns, or raise a ValueError if they contain forbidden NaN."""
-        own: NDArray[np.float64] = as_readonly(np.ascontiguousarray(values[:, self.columns]))
+        own: Floats = as_readonly(np.ascontiguousarray(values[:, self.columns]))
         if not self.allows_nan and np.isnan(own).any():
             t, d = np.argwhere(np.isnan(own))[0]
             raise ValueError(
@@ -201,7 +201,7 @@ class IndependentModel:
         for block in self.blocks:
             yield block, self.models[block.name]
 
-    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_obs(self, values: Floats) -> Floats:
         """Return the log density of every step in every state, summed over parts, (N, J)."""
         out: Any = None
         for block, model in self._pairs():
@@ -213,7 +213,7 @@ class IndependentModel:
                 out += own
         return np.asarray(out)
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return an observation for each state, (N, D)."""
         out = np.empty((len(states), sum(len(block.columns) for block in self.blocks)))
         for block, model in self._pairs():
@@ -240,9 +240,7 @@ class IndependentModel:
                 parts.append(model.marginals())
         return IndependentMarginals(parts, [block.columns for block in self.blocks])
 
-    def fill(
-        self, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations with NaN replaced by its mean given the rest of the part's row."""
         out = np.array(values)
         for block, model in self._pairs():
@@ -439,7 +437,7 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
 
     # Samplers
 
-    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> IndependentSampler:
+    def make_sampler(self, values: Floats, n_states: int) -> IndependentSampler:
         """Return the sampler of this emission's parameters for these observations.
 
         Parameters
@@ -588,7 +586,7 @@ def list_unsummed(emission: Any) -> list[Any]:
     return [emission] if getattr(emission, "make_sampler_of", None) is None else []
 
 
-def take_columns(values: NDArray[np.float64], ptr: Any, block: Block) -> NDArray[np.float64]:
+def take_columns(values: Floats, ptr: Any, block: Block) -> Floats:
     """Return the columns of a block."""
     return block.of(values)
 
@@ -623,23 +621,18 @@ class IndependentSampler(ChainComponent):
         for sampler in self.samplers:
             sampler.detach()
 
-    def attach(self, values: NDArray[np.float64]) -> None:
+    def attach(self, values: Floats) -> None:
         """Store the observations."""
         for block, sampler in zip(self.blocks, self.samplers, strict=True):
             with naming(block.name, block.columns):
                 sampler.attach(block.of(values))
         self._scratch = np.empty((len(values), self.n_states))
 
-    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def start(self, states: Places, rng: Stream) -> None:
         """Write the initial states of the first part."""
         self.samplers[0].start(states, rng)
 
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the parameters of all parts given the states."""
         for sampler in self.samplers:
             sampler.draw(states, rng)
@@ -664,11 +657,11 @@ class IndependentSampler(ChainComponent):
             for name, value in sampler.scalars().items()
         }
 
-    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+    def write_log_obs(self, out: Floats) -> None:
         """Write the log densities of all steps, summed over the parts."""
         self._add_up("write_log_obs", out)
 
-    def _add_up(self, method: str, out: NDArray[np.float64]) -> None:
+    def _add_up(self, method: str, out: Floats) -> None:
         """Write the sum over parts of the output of a method."""
         getattr(self.samplers[0], method)(out)
         for sampler in self.samplers[1:]:
@@ -693,24 +686,24 @@ class CollapsedIndependentSampler(IndependentSampler):
         super().__init__(n_states, blocks, samplers)
         self.starts_with_one_state = any(sampler.starts_with_one_state for sampler in samplers)
 
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Draw the missing values of all parts."""
         for sampler in self.samplers:
             sampler.complete(states, rng)
 
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> Self:
+    def restrict(self, steps: Places, n_states: int) -> Self:
         """Return a sampler for some of the observations."""
         samplers = [sampler.restrict(steps, n_states) for sampler in self.samplers]
         other = type(self)(n_states, self.blocks, samplers)
         other._scratch = np.empty((len(steps), n_states))
         return other
 
-    def condition(self, states: NDArray[np.int64]) -> None:
+    def condition(self, states: Places) -> None:
         """Set the states of the observations; -1 marks observations without a state."""
         for sampler in self.samplers:
             sampler.condition(states)
 
-    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+    def write_log_predictive(self, out: Floats) -> None:
         """Write the log predictive densities, possibly approximate, summed over the parts."""
         self._add_up("write_log_predictive", out)
 
@@ -730,7 +723,7 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_scratch", "_is_complete")
 
-    def attach(self, values: NDArray[np.float64]) -> None:
+    def attach(self, values: Floats) -> None:
         """Store the observations."""
         super().attach(values)
         self._is_complete = False
@@ -750,16 +743,14 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
         """Whether `complete` draws anything."""
         return any(sampler.is_incomplete for sampler in self.samplers)
 
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Draw the missing values of all parts."""
         key = np.empty_like(rng)
         if self.is_incomplete:
             draw_key(rng, key)
         self.complete_with(states, key)
 
-    def complete_with(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
-    ) -> None:
+    def complete_with(self, states: Places, key: Stream, first: int = 0) -> None:
         """Draw the missing values with a given key, from which a key for each part is derived."""
         own = np.empty_like(key)
         for i, sampler in enumerate(self.samplers):
@@ -767,29 +758,24 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
             sampler.complete_with(states, own, first)
         self._is_complete = True
 
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the missing values, then the parameters of all parts, given the states."""
         if not self._is_complete:
             self.complete(states, rng)
         super().draw(states, rng)
         self._is_complete = False
 
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> Self:
+    def restrict(self, steps: Places, n_states: int) -> Self:
         """Return a sampler for some of the observations."""
         other = super().restrict(steps, n_states)
         other._is_complete = False
         return other
 
-    def measure(self, states: NDArray[np.int64]) -> PerPartSums:
+    def measure(self, states: Places) -> PerPartSums:
         """Return the statistics that `add_up` needs, which are additive over parts of the data."""
         return PerPartSums(tuple(sampler.measure(states) for sampler in self.samplers))
 
-    def add_up(self, states: NDArray[np.int64], measured: PerPartSums) -> tuple[PerPartSums]:
+    def add_up(self, states: Places, measured: PerPartSums) -> tuple[PerPartSums]:
         """Return sums over the observations, which are exactly additive over parts of the data."""
         each = zip(self.samplers, measured.values, strict=True)
         sums = (PerPartSums(sampler.add_up(states, own)) for sampler, own in each)
@@ -800,7 +786,7 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
         for sampler, own, added in zip(self.samplers, measured.values, sums[0].values, strict=True):
             sampler.take(own, added.values)
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw the parameters of all parts given the stored statistics."""
         for sampler in self.samplers:
             sampler.draw_parameters(rng)
@@ -809,13 +795,13 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
 class ComparableIndependentSampler(CollapsedIndependentSampler):
     """Samplers of parts whose drawn parameters can all define similarities of states."""
 
-    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+    def parameters(self) -> tuple[Floats, ...]:
         """Return the parameters of all parts in order."""
         return tuple(array for sampler in self.samplers for array in sampler.parameters())
 
     def _shared_out(
-        self, parameters: tuple[NDArray[np.float64], ...]
-    ) -> Iterator[tuple[Any, tuple[NDArray[np.float64], ...]]]:
+        self, parameters: tuple[Floats, ...]
+    ) -> Iterator[tuple[Any, tuple[Floats, ...]]]:
         """Yield each part with its own parameters."""
         first = 0
         for sampler in self.samplers:
@@ -827,18 +813,18 @@ class ComparableIndependentSampler(CollapsedIndependentSampler):
         """Return the log density of the drawn parameters of all parts given the states."""
         return float(sum(sampler.log_posterior() for sampler in self.samplers))
 
-    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> IndependentModel:
+    def known_model(self, parameters: tuple[Floats, ...]) -> IndependentModel:
         """Return the distributions of states with known parameters."""
         models = [sampler.known_model(own) for sampler, own in self._shared_out(parameters)]
         names = [block.name for block in self.blocks]
         return IndependentModel(self.blocks, dict(zip(names, models, strict=True)))
 
-    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+    def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
         """Return log Bhattacharyya coefficients, (K, K), as sums over the independent parts."""
         parts = [sampler.log_affinity(own) for sampler, own in self._shared_out(parameters)]
         return np.sum(parts, axis=0)
 
-    def move_shared(self, rng: NDArray[np.uint64]) -> list[Any] | None:
+    def move_shared(self, rng: Stream) -> list[Any] | None:
         """Move the shared parameters of each part; return the previous ones, or None if none."""
         moves = [
             sampler.move_shared(rng) if hasattr(sampler, "held") else None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from skdp._numeric import Floats, Places
+from skdp._numeric import Floats, Places, Stream
 from skdp._numeric._arrays import RobustScales, find_spreads, standardize
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
@@ -53,9 +53,7 @@ class BuffetFactorSampler(BinaryFactorSampler):
         # would be explained by ever more factors.
         self.most_factors = int(find_most(n_states, self.concentration, mass_prior))
 
-    def draw(
-        self, states: NDArray[np.int64], rng: NDArray[np.uint64], coupling: Coupling | None = None
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw vectors and their number, then the mass, weights and noise."""
         filled = self._fill(states, rng)
         idle, links, decay = self._find_idle(coupling)
@@ -166,9 +164,7 @@ class BuffetFactorSampler(BinaryFactorSampler):
         rate = self.mass * max(expected, 0.0) if n_counted < len(self.factors) else 0.0
         return np.asarray(xlogy(numbers, rate) - gammaln(numbers + 1.0))
 
-    def _draw_factors_of_idle(
-        self, idle: NDArray[np.bool_], log_new: Floats, rng: NDArray[np.uint64]
-    ) -> None:
+    def _draw_factors_of_idle(self, idle: NDArray[np.bool_], log_new: Floats, rng: Stream) -> None:
         """Draw the factors that only idle states have."""
         n_used = self.factors.shape[1]
         log_new = log_new[: self.most_factors - n_used + 1]

@@ -17,6 +17,7 @@ from skdp._checks import (
     check_scale,
     shorten,
 )
+from skdp._numeric import Floats
 from skdp._numeric._arrays import find_noise_rates, find_spreads
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._binary_factors._buffet import BuffetFactorSampler, find_most
@@ -174,7 +175,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         self.mass_prior = mass_prior
         self.init = init
 
-    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> BinaryFactorSampler:
+    def make_sampler(self, values: Floats, n_states: int) -> BinaryFactorSampler:
         """Return the sampler of this emission's parameters for these observations.
 
         Parameters
@@ -199,7 +200,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         return BinaryFactorSampler(*self.check_parts(values, n_states))
 
     def _make_buffet(
-        self, values: NDArray[np.float64], n_states: int, mass_prior: tuple[float, float]
+        self, values: Floats, n_states: int, mass_prior: tuple[float, float]
     ) -> BuffetFactorSampler:
         """Return the sampler for `n_factors` "auto"."""
         validate_parameters(self)
@@ -231,7 +232,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         )
 
     def check_parts(
-        self, values: NDArray[np.float64], n_states: int, *, reaches_all: bool = False
+        self, values: Floats, n_states: int, *, reaches_all: bool = False
     ) -> tuple[Any, ...]:
         """Return the arguments of the sampler, after checks of the parameters.
 
@@ -262,7 +263,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         return self._check_given(values, n_states, n_factors, reaches_all=reaches_all)
 
     def _check_given(
-        self, values: NDArray[np.float64], n_states: int, n_factors: int, *, reaches_all: bool
+        self, values: Floats, n_states: int, n_factors: int, *, reaches_all: bool
     ) -> tuple[Any, ...]:
         """Return the arguments of the sampler of a given number of factors."""
         n_dims = values.shape[1]
@@ -287,9 +288,7 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
             amplitudes,
         )
 
-    def _prior(
-        self, values: NDArray[np.float64], probit: NDArray[np.bool_], reaches_all: bool
-    ) -> FactorPrior:
+    def _prior(self, values: Floats, probit: NDArray[np.bool_], reaches_all: bool) -> FactorPrior:
         """Return the priors of weights and noise; missing ones are computed from the columns."""
         spreads = find_spreads(np.where(probit, 0.0, values))  # the latent ones have scale 1
         middles, scales = np.zeros(len(probit)), np.full(len(probit), self.weights_scale or 1.0)
@@ -315,7 +314,7 @@ def _check_output(output: str | list[str], n_dims: int) -> NDArray[np.bool_]:
     return np.array([kind == "probit" for kind in kinds])
 
 
-def _check_weights(weights: Any, shape: tuple[int, int]) -> NDArray[np.float64] | None:
+def _check_weights(weights: Any, shape: tuple[int, int]) -> Floats | None:
     """Return weights that are given."""
     if weights is None:
         return None
@@ -328,7 +327,7 @@ def _check_weights(weights: Any, shape: tuple[int, int]) -> NDArray[np.float64] 
     return array
 
 
-def _check_noise(variance: Any, probit: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+def _check_noise(variance: Any, probit: NDArray[np.bool_]) -> Floats | None:
     """Return variances that are given, 1 for probit columns."""
     if isinstance(variance, str):
         return None

@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 from sklearn.base import BaseEstimator
 
 from skdp._checks import check_scale, shorten
-from skdp._numeric import Floats, Places
+from skdp._numeric import Floats, Places, Stream
 from skdp._numeric._numba import as_readonly
 from skdp._sklearn_compat import EstimatorMixin, validate_parameters
 from skdp.emissions._common._marginals import StudentMarginals
@@ -244,7 +244,7 @@ class PartedEmission(EstimatorMixin, BaseEstimator):
         raise NotImplementedError
 
 
-def check_numbers(values: NDArray[np.float64]) -> None:
+def check_numbers(values: Floats) -> None:
     """Raise a ValueError if an observation is infinite."""
     if np.isinf(values).any():
         t, d = np.argwhere(np.isinf(values))[0]
@@ -479,7 +479,7 @@ def find_order_statistics(data: Observations, ranks: Places) -> Floats:
     return bits.view(np.float64)
 
 
-def _count_digits(values: Floats, heads: NDArray[np.uint64], shift: int) -> tuple[Places]:
+def _count_digits(values: Floats, heads: Stream, shift: int) -> tuple[Places]:
     """Return the counts of the next digit, (R, D, 256), among values with given leading digits."""
     counts = np.empty((*heads.shape, 1 << _DIGIT_BITS), dtype=np.int64)
     for d, column in enumerate(values.T):
@@ -634,25 +634,19 @@ SHRINKAGE = 1e-4
 """Shrinkage of the data's correlations, so that collinear columns have a definite matrix."""
 
 
-def moments(
-    values: NDArray[np.float64], shrinkage: float = SHRINKAGE
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def moments(values: Floats, shrinkage: float = SHRINKAGE) -> tuple[Floats, Floats]:
     """Return the mean and a positive definite covariance of observed values, outliers shrunk."""
     return moments_of(InMemoryRows(values), shrinkage)
 
 
-def moments_of(
-    data: Observations, shrinkage: float = SHRINKAGE
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def moments_of(data: Observations, shrinkage: float = SHRINKAGE) -> tuple[Floats, Floats]:
     """Return the moments of observations that may be in parts; outliers are shrunk."""
     # Missing values count as means, so that the correlation matrix stays positive definite.
     ranges, mean, squares = find_moments(ClippedRows(data))
     return mean, find_covariance(ranges, squares, shrinkage)
 
 
-def find_covariance(
-    ranges: Ranges, squares: NDArray[np.float64], shrinkage: float = SHRINKAGE
-) -> NDArray[np.float64]:
+def find_covariance(ranges: Ranges, squares: Floats, shrinkage: float = SHRINKAGE) -> Floats:
     """Return a positive definite covariance, given sums of products of deviations from means."""
     sums, varies = np.diag(squares), find_varying(ranges, squares)
     variances = sums / np.maximum(ranges.numbers, 1)
@@ -665,16 +659,14 @@ def find_covariance(
     return correlations * np.multiply.outer(deviations, deviations)
 
 
-def find_deviations(data: Observations) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def find_deviations(data: Observations) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the standard deviation of each column, 1 if it does not vary, and whether it does."""
     ranges, _, squares = find_moments(data)
     deviations = np.sqrt(np.diag(find_covariance(ranges, squares)))
     return deviations, find_varying(ranges, squares)
 
 
-def widen(
-    covariance: NDArray[np.float64], least: NDArray[np.float64], varies: Any = True
-) -> NDArray[np.float64]:
+def widen(covariance: Floats, least: Floats, varies: Any = True) -> Floats:
     """Return a covariance with the same correlations and at least the given deviations."""
     deviations = np.sqrt(np.diag(covariance))
     # Columns that do not vary get these deviations.
@@ -682,7 +674,7 @@ def widen(
     return np.asarray(covariance * np.multiply.outer(ratios, ratios))
 
 
-def find_varying(ranges: Ranges, squares: NDArray[np.float64]) -> NDArray[np.bool_]:
+def find_varying(ranges: Ranges, squares: Floats) -> NDArray[np.bool_]:
     """Return whether each column varies, (D,), given sums of products of deviations from means."""
     variances = np.diag(squares) / np.maximum(ranges.numbers, 1)
     largest = np.maximum(np.abs(ranges.lows), np.abs(ranges.highs))[:, 0]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaln, gammaincc, ndtr, ndtri, stdtr, stdtrit
 
-from skdp._numeric import Floats
+from skdp._numeric import Floats, Places
 from skdp._numeric._arrays import unique_rows
 
 _BLOCK = 1000
@@ -244,9 +244,7 @@ def _of_column(column: int, *arrays: Floats | None) -> Floats:
     return np.column_stack([array[:, column] for array in arrays if array is not None])
 
 
-def fill_by_means(
-    values: NDArray[np.float64], weights: NDArray[np.float64], means: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def fill_by_means(values: Floats, weights: Floats, means: Floats) -> Floats:
     """Return observations with NaN replaced by the mean, (J, D), weighted over states, (N, J)."""
     out = np.array(values)
     rows, columns = np.nonzero(np.isnan(values))
@@ -254,12 +252,7 @@ def fill_by_means(
     return out
 
 
-def fill_by_regression(
-    values: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    means: NDArray[np.float64],
-    scales: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def fill_by_regression(values: Floats, weights: Floats, means: Floats, scales: Floats) -> Floats:
     """Return observations with NaN replaced by its mean over states given the rest of the row.
     Missing columns u given s have the mean m_u + S_us S_ss^-1 (x_s - m_s), for any factor of S.
     """
@@ -282,14 +275,14 @@ def fill_by_regression(
 
 
 def draw_by_regression(
-    values: NDArray[np.float64],
-    states: NDArray[np.int64],
-    means: NDArray[np.float64],
-    scales: NDArray[np.float64],
-    freedoms: NDArray[np.float64] | None,
-    factors: NDArray[np.float64] | None,
+    values: Floats,
+    states: Places,
+    means: Floats,
+    scales: Floats,
+    freedoms: Floats | None,
+    factors: Floats | None,
     rng: np.random.Generator,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return observations with NaN replaced by draws given the rest of the row and its state.
     Without `freedoms` rows are Gaussian; `factors`, (N,), multiply the scale of each row.
     """

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import LARGEST_SQUARED, as_floats, shorten
-from skdp._numeric import Places
+from skdp._numeric import Floats, Places, Stream
 from skdp._numeric._random import next_double
 
 
@@ -18,8 +18,8 @@ class Coupling(NamedTuple):
     """Transition statistics for emissions with binary factors on which transitions depend."""
 
     decay: float  # lambda: phi_jj' = exp(-lambda times the Hamming distance of the factors)
-    counts: NDArray[np.int64]  # (J + 1, J), transitions; the last row counts first states
-    log_rates: NDArray[np.float64]  # (J + 1, J), log pi
+    counts: Places  # (J + 1, J), transitions; the last row counts first states
+    log_rates: Floats  # (J + 1, J), log pi
 
 
 def looks_back(part: Any) -> bool:
@@ -375,7 +375,7 @@ def make_part_for(protocol: type, part: Any, name: str, *args: Any) -> Any:
 # Checks of arrays that users pass as parameters of priors.
 
 
-def is_symmetric(matrix: NDArray[np.float64]) -> bool:
+def is_symmetric(matrix: Floats) -> bool:
     """Return whether a matrix is symmetric up to rounding on the scale of its diagonal."""
     deviations = np.sqrt(np.abs(np.diag(matrix)))
     bound = 1e-8 * np.multiply.outer(deviations, deviations)
@@ -384,7 +384,7 @@ def is_symmetric(matrix: NDArray[np.float64]) -> bool:
 
 def read_array(
     owner: Any, name: str, value: ArrayLike, shape: tuple[int, ...], n_dims: int
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return a new array of finite numbers, or raise a ValueError that names the parameter."""
     kind = type(owner).__name__
     try:
@@ -410,7 +410,7 @@ MEAN_RUN = 3.0
 """Mean number of steps in a run of the initial states."""
 
 
-def start_in_runs(states: NDArray[np.int64], n_states: int, rng: NDArray[np.uint64]) -> None:
+def start_in_runs(states: Places, n_states: int, rng: Stream) -> None:
     """Write random states in runs of `MEAN_RUN` steps on average."""
     # States with scattered steps would all resemble the whole panel; in runs, a chain of many
     # states starts much closer to its mode.
@@ -427,9 +427,7 @@ def start_in_runs(states: NDArray[np.int64], n_states: int, rng: NDArray[np.uint
 _WIDTH, _N_PASSES = 10, 5
 
 
-def write_states_of_windows(
-    sampler: Any, n_states: int, states: Places, rng: NDArray[np.uint64]
-) -> None:
+def write_states_of_windows(sampler: Any, n_states: int, states: Places, rng: Stream) -> None:
     """Write initial states, by assigning windows of steps to the regressions that fit best."""
     n_windows = -(-len(states) // _WIDTH)
     windows = np.arange(len(states)) // _WIDTH

@@ -8,8 +8,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from skdp._numeric import Floats
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions._common._columns import (
     ClippedRows,
@@ -45,7 +46,7 @@ _SHARE = 0.2
 _SMALLEST_PRECISION, _LARGEST_PRECISION, _LARGEST_COST = 0.01, 0.25, 23.0
 
 
-def _count_rows(values: NDArray[np.float64]) -> tuple[int]:
+def _count_rows(values: Floats) -> tuple[int]:
     """Return the number of rows."""
     return (len(values),)
 
@@ -178,7 +179,7 @@ class GaussianEmission(PartedEmission):
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
 
-    def _check_values(self, values: NDArray[np.float64]) -> None:
+    def _check_values(self, values: Floats) -> None:
         """Raise a ValueError for impossible observations."""
         check_numbers(values)
 
@@ -222,7 +223,7 @@ class GaussianEmission(PartedEmission):
     def _make_prior(
         self,
         n_dims: int,
-        moments: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]],
+        moments: Callable[[], tuple[Floats, Floats]],
         constants: ConstantColumns | None = None,
     ) -> GaussianPrior:
         """Return the prior of columns not left out; `moments` returns their mean and covariance."""
@@ -254,9 +255,7 @@ class GaussianEmission(PartedEmission):
             np.ascontiguousarray(scale).reshape(-1, width, width),
         )
 
-    def _read_arrays(
-        self, n_dims: int
-    ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    def _read_arrays(self, n_dims: int) -> tuple[Floats | None, Floats | None]:
         """Return m and S after checks, or None if they are not given."""
         mean = scale = None
         if self.mean_prior is not None:

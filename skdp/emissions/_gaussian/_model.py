@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from skdp._numeric import Floats
+from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp.emissions._common._columns import check_numbers
 from skdp.emissions._common._marginals import (
@@ -29,13 +29,13 @@ IMPOSSIBLE = (
 class Missing(NamedTuple):
     """Rows with missing values, by pattern: see `_kernels/_gaussian`."""
 
-    rows: NDArray[np.int64]
-    pattern_ptr: NDArray[np.int64]
-    orders: NDArray[np.int64]
-    n_seen: NDArray[np.int64]
+    rows: Places
+    pattern_ptr: Places
+    orders: Places
+    n_seen: Places
 
 
-def list_missing(values: NDArray[np.float64], width: int) -> Missing | None:
+def list_missing(values: Floats, width: int) -> Missing | None:
     """Return the rows with missing values, or None if there are none."""
     hidden = np.isnan(values)
     rows = np.flatnonzero(hidden.any(axis=1))
@@ -54,12 +54,12 @@ def list_missing(values: NDArray[np.float64], width: int) -> Missing | None:
 
 
 def write_log_densities(
-    values: NDArray[np.float64],
+    values: Floats,
     missing: Missing | None,
-    means: NDArray[np.float64],
-    precision_factors: NDArray[np.float64],
-    log_dets: NDArray[np.float64],
-    out: NDArray[np.float64],
+    means: Floats,
+    precision_factors: Floats,
+    log_dets: Floats,
+    out: Floats,
 ) -> None:
     """Write the log densities of the observed values of all steps in all states, (N, J)."""
     n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
@@ -71,12 +71,12 @@ def write_log_densities(
 
 
 def write_student_log_densities(
-    values: NDArray[np.float64],
+    values: Floats,
     missing: Missing | None,
-    means: NDArray[np.float64],
-    factors: NDArray[np.float64],
-    freedoms: NDArray[np.float64],
-    out: NDArray[np.float64],
+    means: Floats,
+    factors: Floats,
+    freedoms: Floats,
+    out: Floats,
 ) -> None:
     """Write the Student t log densities of the observed values of all steps in all states."""
     n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
@@ -94,7 +94,7 @@ def write_student_log_densities(
         )
 
 
-def factorize_precisions(covariances: NDArray[np.float64]) -> NDArray[np.float64]:
+def factorize_precisions(covariances: Floats) -> Floats:
     """Return lower triangular U with U^T U = Sigma^-1, (K, W, W), or raise a ValueError."""
     identity = np.eye(covariances.shape[1])
     try:
@@ -104,7 +104,7 @@ def factorize_precisions(covariances: NDArray[np.float64]) -> NDArray[np.float64
     return np.array([solve_triangular(factor, identity, lower=True) for factor in factors])
 
 
-def log_determinants(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_determinants(precision_factors: Floats) -> Floats:
     """Return log det U of triangular matrices, (K,)."""
     return np.log(np.diagonal(precision_factors, axis1=1, axis2=2)).sum(axis=1)
 
@@ -130,10 +130,10 @@ class GaussianModel:
         Ratios of `scales` to `covariances`.
     """
 
-    means: NDArray[np.float64]
-    covariances: NDArray[np.float64]
-    degrees_of_freedom: NDArray[np.float64] | None = None
-    scale_ratios: NDArray[np.float64] | None = None
+    means: Floats
+    covariances: Floats
+    degrees_of_freedom: Floats | None = None
+    scale_ratios: Floats | None = None
 
     @property
     def means_(self) -> Floats:
@@ -151,7 +151,7 @@ class GaussianModel:
         return covars
 
     @property
-    def scales(self) -> NDArray[np.float64]:
+    def scales(self) -> Floats:
         """(J, D, D) or (J, D) array: scale matrices, or squared scales of columns."""
         if self.scale_ratios is None:
             return self.covariances
@@ -159,7 +159,7 @@ class GaussianModel:
         missing_axes = self.covariances.ndim - ratios.ndim
         return self.covariances * ratios.reshape(ratios.shape + (1,) * missing_axes)
 
-    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_obs(self, values: Floats) -> Floats:
         """Return the log density of the observed values of every step in every state, (N, J)."""
         check_numbers(values)
         n_states, n_dims = self.means.shape
@@ -177,7 +177,7 @@ class GaussianModel:
             write_student_log_densities(values, missing, means, factors, freedoms, out)
         return out
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return an observation for each state, (N, D), with the density of `log_obs`."""
         noise = rng.standard_normal((len(states), self.means.shape[1]))
         scales = self.scales
@@ -200,20 +200,13 @@ class GaussianModel:
                 freedoms = np.broadcast_to(freedoms[:, np.newaxis], variances.shape)
         return StudentMarginals(self.means, np.sqrt(variances), freedoms)
 
-    def fill(
-        self, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations, (N, D), with NaN replaced by its mean given the rest of the row."""
         if self.covariances.ndim == 3:
             return fill_by_regression(values, weights, self.means, self.scales)
         return fill_by_means(values, weights, self.means)
 
-    def draw_missing(
-        self,
-        values: NDArray[np.float64],
-        states: NDArray[np.int64],
-        rng: np.random.Generator,
-    ) -> NDArray[np.float64]:
+    def draw_missing(self, values: Floats, states: Places, rng: np.random.Generator) -> Floats:
         """Return observations, (N, D), with NaN replaced by a draw given the rest of the row."""
         if self.covariances.ndim == 3:
             return draw_by_regression(

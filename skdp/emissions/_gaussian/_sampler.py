@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import multigammaln
 
-from skdp._numeric import Floats, Places
+from skdp._numeric import Floats, Places, Stream
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_categorical, draw_key, make_generator, next_double
 from skdp._part import ChainComponent
@@ -243,12 +243,12 @@ class GaussianSampler(ChainComponent):
         n_states: int,
         prior: GaussianPrior,
         scale_prior: ScalePrior | None = None,
-        start_factors: NDArray[np.float64] | None = None,
+        start_factors: Floats | None = None,
     ):
         self.prior, self.scale_prior = prior, scale_prior  # current; None: S and nu are known
         self.held = False  # whether `draw` leaves S and nu unchanged
         # In mixtures, the observations with missing values as last drawn; kernels write to it.
-        self.completed: NDArray[np.float64] | None = None
+        self.completed: Floats | None = None
         self.n_states = n_states
         n_blocks, width = prior.mean.shape
         n_components = n_states * n_blocks
@@ -262,7 +262,7 @@ class GaussianSampler(ChainComponent):
         self.precision_factors = np.tile(start_factors, (n_states, 1, 1))
         self.log_dets = log_determinants(self.precision_factors)
 
-    def attach(self, values: NDArray[np.float64]) -> None:
+    def attach(self, values: Floats) -> None:
         """Store the observations."""
         check_numbers(values)
         self._values = values
@@ -272,7 +272,7 @@ class GaussianSampler(ChainComponent):
         self.is_incomplete = self._missing is not None and not bool(
             np.isin(self._missing.n_seen, (0, width)).all()
         )
-        self._filled: NDArray[np.float64] | None = None
+        self._filled: Floats | None = None
         if self.completed is not None and self.completed.shape != values.shape:
             self.completed = None  # those of other observations
 
@@ -281,7 +281,7 @@ class GaussianSampler(ChainComponent):
         """Whether a chain that begins with one state may not find the others."""
         return are_few(len(self._values), self.prior.mean.shape[1])
 
-    def find_clusters(self, rng: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
+    def find_clusters(self, rng: Stream) -> list[Places]:
         """Return partitions of the observations into few and into more clusters."""
         generator = make_generator(rng)
         return [find_tight_clusters(self._values, n, generator) for n in _NUMBERS]
@@ -294,7 +294,7 @@ class GaussianSampler(ChainComponent):
         freedoms = self.scale_prior.freedoms  # with the smallest, small states overfit
         return [self.prior.with_dof(freedoms[i]) for i in (0, len(freedoms) // 2, -1)]
 
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
+    def restrict(self, steps: Places, n_states: int) -> GaussianSampler:
         """Return a sampler for some of the observations, completed if missing values were drawn."""
         width = self.means.shape[1]
         other = self.of_states(n_states)
@@ -316,16 +316,16 @@ class GaussianSampler(ChainComponent):
         """Return a sampler without observations, whose prior is fixed at the current one."""
         return GaussianSampler(n_states, self.prior, None, self._start_factors)
 
-    def condition(self, states: NDArray[np.int64]) -> None:
+    def condition(self, states: Places) -> None:
         """Set the states of the observations; -1 marks observations without a state."""
         measured = self.measure(states)
         self.take(measured, self.add_up(states, measured))
 
-    def measure(self, states: NDArray[np.int64]) -> Ranges:
+    def measure(self, states: Places) -> Ranges:
         """Return the ranges that `add_up` needs, which are additive over parts of the data."""
         return Ranges.of(self._known(), states, *self.centers.shape)
 
-    def add_up(self, states: NDArray[np.int64], measured: Ranges) -> Sums:
+    def add_up(self, states: Places, measured: Ranges) -> Sums:
         """Return sums over the observations, which are exactly additive over parts of the data."""
         return measured.add_up(self._known(), states)
 
@@ -333,13 +333,13 @@ class GaussianSampler(ChainComponent):
         """Store the statistics of all observations."""
         measured.settle(sums, self.counts, self.centers, self.scatter)
 
-    def _known(self) -> NDArray[np.float64]:
+    def _known(self) -> Floats:
         """Return the observations, with missing values filled in if they were drawn."""
         if self.completed is not None:
             return as_readonly(self.completed)
         return as_readonly(self._values if self._filled is None else self._filled)
 
-    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+    def write_log_predictive(self, out: Floats) -> None:
         """Write the log densities of all steps at the expected parameters of each state."""
         width = self.means.shape[1]
         kernels.expect_gaussians(
@@ -348,13 +348,11 @@ class GaussianSampler(ChainComponent):
         )  # fmt: skip
         self.write_log_obs(out)
 
-    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def start(self, states: Places, rng: Stream) -> None:
         """Write initial states: the nearest of centers that are spread over the observations."""
         self._start_from(self._values, states, rng)
 
-    def _start_from(
-        self, values: NDArray[np.float64], states: NDArray[np.int64], rng: NDArray[np.uint64]
-    ) -> None:
+    def _start_from(self, values: Floats, states: Places, rng: Stream) -> None:
         filler = self.prior.mean.ravel()
         weights = 1.0 / np.diagonal(self.prior.scale, axis1=1, axis2=2).ravel()
         centers = np.empty((self.n_states, len(filler)))
@@ -369,12 +367,7 @@ class GaussianSampler(ChainComponent):
             self.means.shape
         )  # missing values are first drawn about them
 
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the missing values, then mu and Sigma, given the states."""
         if self._filled is None:
             self.complete(states, rng)
@@ -382,7 +375,7 @@ class GaussianSampler(ChainComponent):
         self._filled = None
         self.draw_parameters(rng)
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw nu and S, unless known or frozen, then mu and Sigma, given the statistics."""
         if self.scale_prior is not None and not self.held:
             self._draw_shared(self.scale_prior, self._statistics(), rng)
@@ -395,10 +388,7 @@ class GaussianSampler(ChainComponent):
             raise ValueError(IMPOSSIBLE)
 
     def _draw_shared(
-        self,
-        scale_prior: ScalePrior,
-        statistics: tuple[NDArray[np.float64], ...],
-        rng: NDArray[np.uint64],
+        self, scale_prior: ScalePrior, statistics: tuple[Floats, ...], rng: Stream
     ) -> None:
         """Draw nu and S given the statistics of states, with mu and Sigma integrated out."""
         scratch = self._scratch_of_evidence()
@@ -415,10 +405,7 @@ class GaussianSampler(ChainComponent):
         return self.smallest_pivot, np.empty(shape), np.empty(shape), np.empty(shape[0])
 
     def _draw_scale(
-        self,
-        scale_prior: ScalePrior,
-        statistics: tuple[NDArray[np.float64], ...],
-        rng: NDArray[np.uint64],
+        self, scale_prior: ScalePrior, statistics: tuple[Floats, ...], rng: Stream
     ) -> None:
         """Draw S given nu and the statistics of states, with mu and Sigma integrated out."""
         out, (_, *matrices) = self.prior.scale.copy(), scale_prior.given(self.prior.dof)[:4]
@@ -431,10 +418,7 @@ class GaussianSampler(ChainComponent):
         self.prior = self.prior._replace(scale=out)
 
     def _draw_dof(
-        self,
-        freedoms: tuple[float, ...],
-        weigh: Callable[[GaussianPrior], float],
-        rng: NDArray[np.uint64],
+        self, freedoms: tuple[float, ...], weigh: Callable[[GaussianPrior], float], rng: Stream
     ) -> None:
         """Draw nu, with the prior mean of the covariances held fixed."""
         if len(freedoms) > 1:
@@ -454,30 +438,26 @@ class GaussianSampler(ChainComponent):
         each = self.n_states * float((logs - multigammaln(0.5 * dof, width)).sum())
         return each + float((dof - width - 1.0) * self.log_dets.sum() - 0.5 * traces)
 
-    def _statistics(self) -> tuple[NDArray[np.float64], ...]:
+    def _statistics(self) -> tuple[Floats, ...]:
         """Return counts, masses, centers and scatter."""
         return self.counts, self.counts, self.centers, self.scatter
 
-    def _block_weights(self) -> NDArray[np.float64] | None:
+    def _block_weights(self) -> Floats | None:
         """Return the factors of the precisions at each step, (N, B), or None if all are 1."""
         return None
 
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Draw the missing values of this sweep in partly observed blocks."""
         key = np.empty_like(rng)
         if self.is_incomplete:
             draw_key(rng, key)
         self.complete_with(states, key)
 
-    def complete_with(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
-    ) -> None:
+    def complete_with(self, states: Places, key: Stream, first: int = 0) -> None:
         """Draw the missing values with a given key; `first` is the panel index of the first row."""
         self._filled = self._completed(states, key, first)
 
-    def _completed(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int
-    ) -> NDArray[np.float64]:
+    def _completed(self, states: Places, key: Stream, first: int) -> Floats:
         """Return the observations, with drawn values in partly observed blocks."""
         if not self.is_incomplete:
             return self._values
@@ -492,7 +472,7 @@ class GaussianSampler(ChainComponent):
         values.flags.writeable = self._values.flags.writeable  # or kernels would be compiled twice
         return values
 
-    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+    def write_log_obs(self, out: Floats) -> None:
         """Write the log densities of the observed values of all steps."""
         write_log_densities(
             self._values, self._missing, self.means, self.precision_factors, self.log_dets, out
@@ -557,7 +537,7 @@ class GaussianSampler(ChainComponent):
         weights = np.ones((len(self._values), len(self.prior.mean)))
         return augmented_terms(self.completed, weights, np.isnan(self._values), 0.0, self.prior)
 
-    def _completed_by_means(self) -> NDArray[np.float64]:
+    def _completed_by_means(self) -> Floats:
         """Return the observations with the mean of its column, or its prior mean, for NaN."""
         hidden = np.isnan(self._values)
         n_seen = (~hidden).sum(axis=0)
@@ -570,16 +550,14 @@ class GaussianSampler(ChainComponent):
         if self.completed is not None and part.completed is not None:
             self.completed[rows] = part.completed
 
-    def draw_shared(
-        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
-    ) -> None:
+    def draw_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
         """Draw nu and S given the clusters of the rows, unless they are known."""
         if self.scale_prior is not None:
             part = self.restrict(np.arange(len(labels)), n_clusters)
             part.condition(labels)
             self.draw_shared_given(part, rng)
 
-    def draw_shared_given(self, clusters: GaussianSampler, rng: NDArray[np.uint64]) -> None:
+    def draw_shared_given(self, clusters: GaussianSampler, rng: Stream) -> None:
         """Draw nu and S given a sampler that holds the statistics of clusters, unless known."""
         if self.scale_prior is not None:
             self._draw_shared(self.scale_prior, clusters._statistics(), rng)
@@ -601,7 +579,7 @@ class GaussianSampler(ChainComponent):
             return None
         return NormalColumns(self._values, mean.ravel(), precision, dof, scale.ravel())
 
-    def condition_with_powers(self, states: NDArray[np.int64], powers: NDArray[np.float64]) -> None:
+    def condition_with_powers(self, states: Places, powers: Floats) -> None:
         """Set the states of the observations, whose columns are independent, given their powers."""
         counts, centers, scatter = sum_powered(self._values, states, powers, self.n_states)
         self.counts[:] = counts.ravel()
@@ -613,22 +591,20 @@ class GaussianSampler(ChainComponent):
         """Whether nu is drawn."""
         return self.scale_prior is not None and len(self.scale_prior.freedoms) > 1
 
-    def fit_shared(
-        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
-    ) -> None:
+    def fit_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
         """Draw S given the clusters until its first value is forgotten."""
         part = self.of_clusters(labels, n_clusters)
         part._forget_scale(rng)
         self.prior = part.prior
 
-    def of_clusters(self, labels: NDArray[np.int64], n_clusters: int) -> GaussianSampler:
+    def of_clusters(self, labels: Places, n_clusters: int) -> GaussianSampler:
         """Return a sampler that draws nu and S given clusters of all observations."""
         part = self.restrict(np.arange(len(labels)), n_clusters)
         part.scale_prior = self.scale_prior
         part.condition(labels)
         return part
 
-    def _forget_scale(self, rng: NDArray[np.uint64]) -> None:
+    def _forget_scale(self, rng: Stream) -> None:
         """Draw S with the first, smallest nu, because S hardly moves if nu is large."""
         assert self.scale_prior is not None
         self.prior = self.prior.with_dof(self.scale_prior.freedoms[0])
@@ -646,7 +622,7 @@ class GaussianSampler(ChainComponent):
         n_blocks, width = self.prior.mean.shape
         return self.draws_scale and are_few(self.counts.sum() / n_blocks, width)
 
-    def settle_shared(self, rng: NDArray[np.uint64]) -> float:
+    def settle_shared(self, rng: Stream) -> float:
         """Draw nu and S until their first values are forgotten; return the mean log evidence."""
         assert self.scale_prior is not None
         self._forget_scale(rng)
@@ -656,7 +632,7 @@ class GaussianSampler(ChainComponent):
             logs.append(self.log_evidence())
         return float(np.mean(logs[_N_DRAWS // 2 :]))
 
-    def move_shared(self, rng: NDArray[np.uint64]) -> GaussianPrior | None:
+    def move_shared(self, rng: Stream) -> GaussianPrior | None:
         """Draw S or nu given all Sigma; return the previous prior, or None if neither is drawn."""
         if self.scale_prior is None or self.held:
             return None
@@ -678,7 +654,7 @@ class GaussianSampler(ChainComponent):
         """Restore the prior that `move_shared` returned."""
         self.prior = before
 
-    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+    def parameters(self) -> tuple[Floats, ...]:
         """Return mu, factors of Sigma^-1 and their log determinants, (J, B, ...) each."""
         shape = self.n_states, len(self.prior.mean)
         arrays = self.means, self.precision_factors, self.log_dets
@@ -705,7 +681,7 @@ class GaussianSampler(ChainComponent):
         logs += 0.5 * dofs * (np.linalg.slogdet(scales)[1] - width * np.log(2.0))
         return float((logs - multigammaln(0.5 * dofs, width)).sum())
 
-    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> GaussianModel:
+    def known_model(self, parameters: tuple[Floats, ...]) -> GaussianModel:
         """Return the distributions of states with known means and covariances."""
         means, factors, _ = parameters
         n_states, n_blocks, width = means.shape
@@ -714,7 +690,7 @@ class GaussianSampler(ChainComponent):
             means.reshape(n_states, -1), _invert(factors).reshape(n_states, *shape)
         )
 
-    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+    def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
         """Return log Bhattacharyya coefficients, (K, K)."""
         means, factors, log_dets = parameters
         n_states, _, width = means.shape
@@ -728,14 +704,14 @@ class GaussianSampler(ChainComponent):
         return out
 
 
-def _transpose(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+def _transpose(matrices: Floats) -> Floats:
     return matrices.swapaxes(-1, -2)
 
 
-def _invert(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
+def _invert(precision_factors: Floats) -> Floats:
     """Return Sigma = U^-1 U^-T of triangular matrices U, (..., W, W)."""
     roots: Any = np.linalg.inv(precision_factors)
-    covariances: NDArray[np.float64] = np.matmul(roots, _transpose(roots))
+    covariances: Floats = np.matmul(roots, _transpose(roots))
     return covariances
 
 
@@ -794,7 +770,7 @@ class WideGaussianModel(GaussianModel):
         logs = self.varying.log_obs(self.constants.leave_out(values))
         return logs + self.constants.log_density(values, known=self._is_known)
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return an observation for each state, (N, D), with the density of `log_obs`."""
         own = self.varying.sample(states, rng)
         rest = self.constants.sample(len(states), rng, known=self._is_known)
@@ -814,9 +790,7 @@ class WideGaussianModel(GaussianModel):
         rest = np.multiply.outer(weights.sum(axis=1), self.constants.values)
         return np.where(np.isnan(values), self.constants.insert(own, rest), values)
 
-    def draw_missing(
-        self, values: Floats, states: NDArray[np.int64], rng: np.random.Generator
-    ) -> Floats:
+    def draw_missing(self, values: Floats, states: Places, rng: np.random.Generator) -> Floats:
         """Return observations, (N, D), with NaN replaced by a draw given the rest of the row."""
         own = self.varying.draw_missing(self.constants.leave_out(values), states, rng)
         rest = self.constants.sample(len(states), rng, known=self._is_known)

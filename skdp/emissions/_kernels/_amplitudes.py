@@ -32,9 +32,7 @@ and a_tA given y_t is normal, of mean 1 + tau^2 M^-1 b and covariance tau^2 M^-1
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from skdp._numeric import Floats, Places
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal
 from skdp.emissions._kernels._gaussian import factorize
@@ -44,24 +42,24 @@ class Projections(NamedTuple):
     """Statistics of the observations for all vectors, and scratch for a step."""
 
     variance: float
-    products: NDArray[np.float64]
-    counts: NDArray[np.float64]  # (J,), steps of a state
-    totals: NDArray[np.float64]  # (J, F), sums of their projections
-    outer: NDArray[np.float64]  # (J, F, F), sums of their outer products, lower triangles
-    active: NDArray[np.int64]  # (F,), scratch: the factors that are on
-    root: NDArray[np.float64]  # (F, F), scratch
-    shift: NDArray[np.float64]  # (F,), scratch
-    column: NDArray[np.float64]  # (F,), scratch
+    products: Floats
+    counts: Floats  # (J,), steps of a state
+    totals: Floats  # (J, F), sums of their projections
+    outer: Floats  # (J, F, F), sums of their outer products, lower triangles
+    active: Places  # (F,), scratch: the factors that are on
+    root: Floats  # (F, F), scratch
+    shift: Floats  # (F,), scratch
+    column: Floats  # (F,), scratch
 
 
 class Roots(NamedTuple):
     """Factors of the covariance of an observation in every state."""
 
-    active: NDArray[np.int64]  # (J, F), the factors that are on, first in their row
-    n_active: NDArray[np.int64]  # (J,)
-    roots: NDArray[np.float64]  # (J, F, F), L L^T = M, the reciprocals of its diagonal on it
-    log_dets: NDArray[np.float64]  # (J,), log det M
-    shifts: NDArray[np.float64]  # (J, F), G_AA 1
+    active: Places  # (J, F), the factors that are on, first in their row
+    n_active: Places  # (J,)
+    roots: Floats  # (J, F, F), L L^T = M, the reciprocals of its diagonal on it
+    log_dets: Floats  # (J,), log det M
+    shifts: Floats  # (J, F), G_AA 1
 
 
 # Projections

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from skdp._checks import as_floats
-from skdp._numeric import Floats, Places
+from skdp._numeric import Floats, Places, Stream
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, make_seed_sequence
 from skdp._part import ChainComponent
@@ -186,9 +186,7 @@ class RegressionModel:
         inputs = as_inputs(self.roles, inputs, states)
         return self._draw_targets(np.asarray(states), inputs, rng)
 
-    def _draw_targets(
-        self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
-    ) -> Floats:
+    def _draw_targets(self, states: Places, inputs: Floats, rng: np.random.Generator) -> Floats:
         raise NotImplementedError
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
@@ -253,7 +251,7 @@ class CoefRegressions(ChainComponent):
         self.factors, self.means = np.zeros((*shape, width)), np.zeros(shape)
         self.factors[:] = self.precisions[:] = np.eye(width)
 
-    def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
+    def start(self, states: Places, rng: Stream) -> None:
         """Write initial states, by assigning windows of steps to the regressions that fit best."""
         write_states_of_windows(self, self.n_states, states, rng)
 
@@ -338,7 +336,7 @@ class NormalRegressionSampler(ChainComponent):
         other._rows = as_readonly(self._rows[steps])
         return other
 
-    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Do nothing: steps without targets are left out, since they carry no information."""
 
     def condition(self, states: Places) -> None:
@@ -349,13 +347,11 @@ class NormalRegressionSampler(ChainComponent):
         """Write the log predictive densities of all steps given the observations of each state."""
         self.regressions.write_log_predictive(self._rows, out)
 
-    def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
+    def start(self, states: Places, rng: Stream) -> None:
         """Write initial states, by assigning windows of steps to the regressions that fit best."""
         write_states_of_windows(self, self.n_states, states, rng)
 
-    def draw(
-        self, states: Places, rng: NDArray[np.uint64], coupling: Coupling | None = None
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw coefficients and covariances given the states."""
         self.condition(states)
         self.regressions.draw(rng)
@@ -435,9 +431,7 @@ class NormalRegressionModel(RegressionModel):
         means: Floats = self.intercepts + np.einsum("np,jdp->njd", inputs, self.coefs)
         return means
 
-    def _draw_targets(
-        self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
-    ) -> Floats:
+    def _draw_targets(self, states: Places, inputs: Floats, rng: np.random.Generator) -> Floats:
         freedoms = self.degrees_of_freedom
         noise = draw_noise(states, inputs, self.coef_factors, self._scales, freedoms, rng)
         means = self.intercepts[states] + np.einsum("ndp,np->nd", self.coefs[states], inputs)
@@ -507,7 +501,7 @@ class AugmentedRegression(CoefRegressions):
         )
         return float(self._constant + evidence)
 
-    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Do nothing, because the Polya-Gamma variables are given."""
 
 
@@ -530,15 +524,13 @@ class LogisticSampler(AugmentedRegression):
         self._data = LogisticData(*self.prior.regress(inputs), halves)
         self._omegas = as_rows(np.where(halves == 0.0, 0.0, 0.25))
 
-    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Draw the Polya-Gamma variables given the coefficients."""
         omegas = np.empty(self._omegas.shape)
         logistic_kernels.draw_omegas(*self._data, self.coefs, states, omegas, rng)
         self._omegas, self._is_complete = as_readonly(omegas), True
 
-    def draw(
-        self, states: Places, rng: NDArray[np.uint64], coupling: Coupling | None = None
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the Polya-Gamma variables unless they are new, then the coefficients."""
         if not self._is_complete:
             self.complete(states, rng)
@@ -633,9 +625,7 @@ class LogisticRegressionModel(CoefModel):
             coef_factors=np.ascontiguousarray(self.coef_factors[:, own]),
         )
 
-    def _draw_targets(
-        self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
-    ) -> Floats:
+    def _draw_targets(self, states: Places, inputs: Floats, rng: np.random.Generator) -> Floats:
         """Return targets for states and inputs, (N, D), with the probabilities of `predict`."""
         probs = self.predict(inputs)[np.arange(len(states)), states]
         return (rng.random(probs.shape) < probs).astype(np.float64)
@@ -678,7 +668,7 @@ class PoissonRegressions(CoefRegressions):
         super().__init__(n_states, n_targets, width)
         self._logs = np.zeros((n_states, n_targets))
         self._states = np.zeros(0, dtype=np.int64)
-        self._key: NDArray[np.uint64] | None = None  # before the first draw, w is at the modes
+        self._key: Stream | None = None  # before the first draw, w is at the modes
         self._first_steps = np.zeros(0, dtype=np.int64)
         self._first_normals = np.zeros((0, n_targets, width))
 
@@ -730,7 +720,7 @@ class PoissonRegressions(CoefRegressions):
         """Return the sum of log |L|."""
         return float(np.log(np.diagonal(self.factors, axis1=2, axis2=3)).sum())
 
-    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Do nothing, because the coordinates are given."""
 
 
@@ -750,7 +740,7 @@ class PoissonRegressionSampler(PoissonRegressions):
         self._data = (*self.prior.regress(inputs), *Counts.read(targets))
         self._steps = np.arange(len(values))
 
-    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Draw the coordinates of all steps given the coefficients."""
         self.condition(states)
         are_drawn = self._key is not None
@@ -764,9 +754,7 @@ class PoissonRegressionSampler(PoissonRegressions):
             self._first_normals = np.einsum("jdek,jde->jdk", self.factors, away)
         self._is_complete = True
 
-    def draw(
-        self, states: Places, rng: NDArray[np.uint64], coupling: Coupling | None = None
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the coefficients given the states, after moves of states from their coordinates."""
         if not self._is_complete:
             self.complete(states, rng)
@@ -839,9 +827,7 @@ class PoissonRegressionModel(CoefModel):
         variances: Floats = np.einsum("njde,njde->njd", roots, roots)
         return variances
 
-    def _draw_targets(
-        self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
-    ) -> Floats:
+    def _draw_targets(self, states: Places, inputs: Floats, rng: np.random.Generator) -> Floats:
         rows, coefs = self._join(inputs)
         roots = np.einsum("ndek,nk->nde", self.coef_factors[states], rows)
         deviations = np.sqrt((roots**2).sum(axis=2))
