@@ -33,8 +33,8 @@ from skdp.emissions._gaussian._model import (
     write_student_log_densities,
 )
 from skdp.emissions._gaussian._sampler import GaussianPrior, GaussianSampler, ScalePrior
+from skdp.emissions._kernels import _augmented as kernels
 from skdp.emissions._kernels import _gaussian as gaussian
-from skdp.emissions._kernels import _student_t as kernels
 from skdp.emissions._kernels._gaussian import log_normalizer_of
 
 # The model in a stored sample: distributions of the next observation.

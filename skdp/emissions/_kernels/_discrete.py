@@ -66,7 +66,7 @@ def stirling_tail(x):
 
 
 @njit_internal_nogc
-def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
+def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
     """Write log p(x_i given the rows of cluster k) of the first n clusters to `out`.
     Row i counts as left out of its cluster `own`, which must have other rows; -1: none.
     """
@@ -103,11 +103,12 @@ def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
                 # `sum_heads` includes this row
                 own_logs -= rows.amounts[place] * math.log(prior.rates[rows.kinds[place]] + size)
             out[own] = own_logs
-        return
+        return True
     for k in range(n):
         out[k] -= log_rising(prior.total_shape + totals[k], total)
     if own >= 0:
         out[own] = own_logs - log_rising(prior.total_shape + (totals[own] - total), total)
+    return True
 
 
 @njit_internal_nogc
@@ -141,14 +142,14 @@ def add_row_of_counts(i, k, sign, rows, clusters):
 
 
 @njit_internal_nogc
-def move_row_of_counts(i, k, sign, rows, prior, clusters):
+def move_row(i, k, sign, rows, prior, clusters, scratch):
     """Add row i to cluster k (sign 1.0), or remove it (-1.0)."""
     add_row_of_counts(i, k, sign, rows, clusters)
     refresh_counts(k, prior, clusters)
 
 
 @njit_internal_nogc
-def build_counts(k, members, rows, prior, clusters):
+def build_cluster(k, members, rows, prior, clusters, scratch):
     """Write the statistics of a cluster of the given rows, which may be empty."""
     for v in range(clusters.sums.shape[0]):
         clusters.sums[v, k] = 0.0
@@ -156,10 +157,11 @@ def build_counts(k, members, rows, prior, clusters):
     for i in members:
         add_row_of_counts(i, k, 1.0, rows, clusters)
     refresh_counts(k, prior, clusters)
+    return True
 
 
 @njit_internal_nogc
-def copy_counts(source, k, target, j):
+def copy_cluster(source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     for v in range(source.vectors.shape[0]):
         target.vectors[v, j] = source.vectors[v, k]
@@ -170,7 +172,7 @@ def copy_counts(source, k, target, j):
 
 
 @njit_internal_nogc
-def log_evidence_of_counts(k, prior, clusters):
+def log_evidence(k, prior, clusters):
     """Return log p(rows of a cluster), without the constants of rows."""
     result, size = 0.0, clusters.vectors[SIZE, k]
     for v in range(clusters.sums.shape[0]):
@@ -182,6 +184,38 @@ def log_evidence_of_counts(k, prior, clusters):
         result -= prior.shapes[v] * math.log1p(size / prior.rates[v])
         result -= clusters.sums[v, k] * math.log(prior.rates[v] + size)
     return result
+
+
+@njit_internal_nogc
+def draw_parameters(k, prior, clusters, drawn, scratch, rng):
+    """Draw the intensities or probabilities of a cluster."""
+    n_kinds, largest, total = drawn.logs.shape[0], -math.inf, 0.0
+    for v in range(n_kinds):
+        drawn.logs[v, k] = draw_log_gamma(prior.shapes[v] + clusters.sums[v, k], rng)
+        largest = max(largest, drawn.logs[v, k])
+    drawn.heads[k] = 0.0
+    if prior.is_poisson:
+        for v in range(n_kinds):
+            drawn.logs[v, k] -= math.log(prior.rates[v] + clusters.vectors[SIZE, k])
+            drawn.heads[k] -= math.exp(drawn.logs[v, k])
+        return
+    for v in range(n_kinds):
+        total += math.exp(drawn.logs[v, k] - largest)
+    log_total = largest + math.log(total)
+    for v in range(n_kinds):
+        drawn.logs[v, k] -= log_total
+
+
+@njit_internal_nogc
+def weigh_row_given(i, rows, drawn, lines):
+    """Write the log probabilities of a row of counts under all clusters to `lines[0]`."""
+    out, n = lines[0], drawn.heads.shape[0]
+    for k in range(n):
+        out[k] = drawn.heads[k]
+    for place in range(rows.ptr[i], rows.ptr[i + 1]):
+        amount, logs = rows.amounts[place], drawn.logs[rows.kinds[place]]
+        for k in range(n):
+            out[k] += amount * logs[k]
 
 
 # Categories and Poisson counts, given their states.
