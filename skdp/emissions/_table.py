@@ -29,7 +29,7 @@ class TableEmissionSampler(ChainComponent):
         self.root = root
         for leaf in self.leaves():
             if not isinstance(leaf, ClusterEmission):  # `supported` begins the message
-                kind = type(leaf).__name__.removeprefix("Wide").removesuffix("Sampler")
+                kind = type(leaf).__name__.removesuffix("Sampler")
                 raise TypeError(f"{supported}; got {kind}Emission.")
         if sum(1 for _ in self.leaves()) > 1:
             for leaf in self.leaves():
@@ -204,7 +204,7 @@ def _count_rows(terms: ClusterTerms) -> int:
 
 def _check_whole(leaf: Any, powers: Floats | None) -> None:
     """Raise ValueError if a part of dependent columns has missing cells or rows have powers."""
-    kind = type(leaf).__name__.removeprefix("Wide").removesuffix("Sampler")
+    kind = type(leaf).__name__.removesuffix("Sampler")
     if getattr(leaf, "has_gaps", False):
         raise ValueError(
             f"X contains NaN in columns of a {kind}Emission with full covariances, which takes no "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -168,6 +168,36 @@ class DerivedRows:
     def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
         """Return the sum over parts of tuples ``f(rows, ptr, *args)``."""
         return self._data.sum_sequences(apply_to_made, self._make, self._args, f, args)
+
+
+class MappedRows:
+    """Observations, possibly in parts, of which ``change`` makes rows, each from its own."""
+
+    def __init__(self, data: Any, n_features: int, change: Callable[[Floats], Floats]):
+        self.n_features = n_features
+        self._data, self._change = data, change
+
+    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(rows, *args)``."""
+        result: tuple[Any, ...] = self._data.sum(_apply_changed, self._change, f, args)
+        return result
+
+    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(rows, ptr, *args)``."""
+        result: tuple[Any, ...] = self._data.sum_sequences(
+            _apply_to_changed_sequences, self._change, f, args
+        )
+        return result
+
+
+def _apply_changed(values: Floats, change: Any, f: Callable[..., Any], args: Any) -> Any:
+    return f(change(values), *args)
+
+
+def _apply_to_changed_sequences(
+    values: Floats, ptr: Places, change: Any, f: Callable[..., Any], args: Any
+) -> Any:
+    return f(change(values), ptr, *args)
 
 
 def apply_to_made(
@@ -384,37 +414,14 @@ _SIGN = np.uint64(1 << 63)
 _DIGIT_BITS = 8
 
 
-class ClippedRows:
+class ClippedRows(MappedRows):
     """Observations, possibly in parts, with outliers shrunk toward the median."""
 
     def __init__(self, data: Observations):
-        self.n_features = data.n_features
-        self._data: Any = data
         (ranges,) = data.sum(find_column_ranges)
         _check_ranges(ranges)
-        self.bounds = _find_bounds(data, ranges.numbers)  # m and c, (D,) each
-
-    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(values, *args)``."""
-        result: tuple[Any, ...] = self._data.sum(_apply, self.bounds, f, args)
-        return result
-
-    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(values, ptr, *args)``."""
-        result: tuple[Any, ...] = self._data.sum_sequences(
-            _apply_to_sequences, self.bounds, f, args
-        )
-        return result
-
-
-def _apply(values: Floats, bounds: Any, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    return f(pull_in(values, *bounds), *args)
-
-
-def _apply_to_sequences(
-    values: Floats, ptr: Places, bounds: Any, f: Callable[..., Any], args: tuple[Any, ...]
-) -> Any:
-    return f(pull_in(values, *bounds), ptr, *args)
+        medians, cuts = self.bounds = _find_bounds(data, ranges.numbers)  # m and c, (D,) each
+        super().__init__(data, data.n_features, partial(pull_in, medians=medians, cuts=cuts))
 
 
 def pull_in(values: Floats, medians: Floats, cuts: Floats) -> Floats:
@@ -584,41 +591,11 @@ class ConstantColumns(NamedTuple):
         return self.values + scales * noise
 
 
-class VaryingColumns:
+class VaryingColumns(MappedRows):
     """Observations, possibly in parts, without their constant columns."""
 
     def __init__(self, data: Observations, constants: ConstantColumns):
-        self.n_features = len(constants.varying)
-        self._data: Any = data
-        self._constants = constants
-
-    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(values, *args)``."""
-        result: tuple[Any, ...] = self._data.sum(_apply_without_constants, self._constants, f, args)
-        return result
-
-    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(values, ptr, *args)``."""
-        result: tuple[Any, ...] = self._data.sum_sequences(
-            _apply_to_sequences_without_constants, self._constants, f, args
-        )
-        return result
-
-
-def _apply_without_constants(
-    values: Floats, constants: ConstantColumns, f: Callable[..., Any], args: tuple[Any, ...]
-) -> Any:
-    return f(constants.leave_out(values), *args)
-
-
-def _apply_to_sequences_without_constants(
-    values: Floats,
-    ptr: Places,
-    constants: ConstantColumns,
-    f: Callable[..., Any],
-    args: tuple[Any, ...],
-) -> Any:
-    return f(constants.leave_out(values), ptr, *args)
+        super().__init__(data, len(constants.varying), constants.leave_out)
 
 
 # Means and covariances of observations, from which default priors are computed.

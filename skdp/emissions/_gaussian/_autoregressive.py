@@ -40,7 +40,6 @@ from skdp.emissions._gaussian._autoregressive_model import (
 )
 from skdp.emissions._gaussian._autoregressive_sampler import (
     AutoregressiveSampler,
-    WideAutoregressiveSampler,
     fill_for_priors,
     make_rows,
 )
@@ -336,11 +335,7 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
             dof,
             self._factorize("covariance_prior", scale),
         )
-        if constants is None:
-            return AutoregressiveSampler(n_states, design, prior, start, opening)
-        return WideAutoregressiveSampler(
-            n_states, design, prior, start, opening, constants=constants
-        )
+        return AutoregressiveSampler(n_states, design, prior, start, opening, constants)
 
     def _read_precision(self, mean: Floats, covariance: Floats, n_dims: int) -> Floats:
         """Return the Cholesky factor of C, given moments of the regressors; the intercept first."""

@@ -170,10 +170,12 @@ class AutoregressiveSampler(ChainComponent):
         prior: RegressionPrior,
         start: StartingLags,
         opening: Floats | None = None,
+        constants: ConstantColumns | None = None,  # columns that only the models have
     ):
         # `opening`, for missing values, is the regression on all the data: (D, K + D), from
         # [1, a_t, x_t] to standard normal residuals.
         self.prior, self.starting_lags, self.opening = prior, start, opening
+        self.constants = constants
         self.n_states, self.design = n_states, design
         self._drawn: Floats | None = None
         self.n_dims = len(prior.scale_root)
@@ -196,6 +198,8 @@ class AutoregressiveSampler(ChainComponent):
 
     def attach(self, values: Floats, ptr: Places) -> None:
         """Store the observations."""
+        if self.constants is not None:
+            values = self.constants.leave_out(values)
         check_lags(values, ptr, self.n_lags)
         self._gaps = Gaps.of(values, ptr, self.n_lags)
         if self._gaps is None:
@@ -232,7 +236,7 @@ class AutoregressiveSampler(ChainComponent):
     def of_states(self, n_states: int) -> AutoregressiveSampler:
         """Return a sampler with the same prior, without observations."""
         return AutoregressiveSampler(
-            n_states, self.design, self.prior, self.starting_lags, self.opening
+            n_states, self.design, self.prior, self.starting_lags, self.opening, self.constants
         )
 
     def restrict(self, steps: Places, n_states: int) -> AutoregressiveSampler:
@@ -307,11 +311,11 @@ class AutoregressiveSampler(ChainComponent):
         """Return log p(x | z) over all steps that do not count as given."""
         return self.regressions.log_evidence()
 
-    def model(self) -> AutoregressiveModel:
+    def model(self) -> AutoregressiveModel | WideAutoregressiveModel:
         """Return the distributions of the next observation given the states."""
         means, covariances, freedoms, ratios, factors = self.regressions.posterior()
         n_coefs = self.n_dims * len(self.design.lags)
-        return AutoregressiveModel(
+        model = AutoregressiveModel(
             means[:, :, 1 : n_coefs + 1].copy(),
             means[:, :, 0].copy(),
             covariances,
@@ -322,9 +326,10 @@ class AutoregressiveSampler(ChainComponent):
             self.design,
             means[:, :, -1].copy() if self.design.has_trend else None,
         )
+        return model if self.constants is None else WideAutoregressiveModel(model, self.constants)
 
 
-# Sampler and model of vectors some of whose columns are constant in the data.
+# Model of vectors some of whose columns are constant in the data.
 
 
 @dataclass(frozen=True, eq=False)
@@ -461,35 +466,3 @@ class WideAutoregressiveModel:
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the model with its states in another order."""
         return replace(self, varying=self.varying.reorder(order))
-
-
-class WideAutoregressiveSampler(AutoregressiveSampler):
-    """Sampler of the columns that vary, whose models are those of all columns."""
-
-    def __init__(
-        self,
-        n_states: int,
-        design: LagDesign,
-        prior: RegressionPrior,
-        start: StartingLags,
-        opening: Floats | None,
-        *,
-        constants: ConstantColumns,
-    ):
-        super().__init__(n_states, design, prior, start, opening)
-        self._constants = constants
-
-    def attach(self, values: Floats, ptr: Places) -> None:
-        """Store the observations."""
-        super().attach(self._constants.leave_out(values), ptr)
-
-    def of_states(self, n_states: int) -> WideAutoregressiveSampler:
-        """Return a sampler with the same prior, without observations."""
-        return WideAutoregressiveSampler(
-            n_states, self.design, self.prior, self.starting_lags, self.opening,
-            constants=self._constants,
-        )  # fmt: skip
-
-    def model(self) -> WideAutoregressiveModel:  # type: ignore[override]
-        """Return the distributions of the next observation given the states."""
-        return WideAutoregressiveModel(super().model(), self._constants)

@@ -28,7 +28,6 @@ from skdp.emissions._gaussian._sampler import (
     GaussianPrior,
     GaussianSampler,
     ScalePrior,
-    WideGaussianSampler,
     are_very_few,
 )
 from skdp.emissions._kernels import _gaussian as kernels
@@ -194,12 +193,8 @@ class GaussianEmission(PartedEmission):
         (n_rows,) = data.sum(_count_rows)
         few = are_very_few(n_rows, prior.mean.shape[1])
         scale_prior = self._make_scale_prior(prior, data, has_very_few_rows=few)
-        if constants is None:
-            return GaussianSampler(n_states, prior, scale_prior)
         full = self.covariance_type == "full"
-        return WideGaussianSampler(
-            n_states, prior, scale_prior, None, constants=constants, full=full
-        )
+        return GaussianSampler(n_states, prior, scale_prior, None, constants, full=full)
 
     def _make_scale_prior(
         self, prior: GaussianPrior, data: Observations, *, has_very_few_rows: bool = False

@@ -57,41 +57,19 @@ def write_log_densities(
     values: Floats,
     missing: Missing | None,
     means: Floats,
-    precision_factors: Floats,
-    log_dets: Floats,
-    out: Floats,
-) -> None:
-    """Write the log densities of the observed values of all steps in all states, (N, J)."""
-    n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
-    scratch = np.empty((n_dims, width, n_states)), np.empty((n_dims + 2, n_states))
-    kernels.weigh_gaussians(values, means, precision_factors, log_dets, *scratch, out)
-    if missing is not None:
-        more = np.empty((width, width)), np.empty(width)
-        kernels.weigh_incomplete(values, *missing, means, precision_factors, *scratch, *more, out)
-
-
-def write_student_log_densities(
-    values: Floats,
-    missing: Missing | None,
-    means: Floats,
     factors: Floats,
-    freedoms: Floats,
+    log_dets: Floats | None,
+    freedoms: Floats | None,
     out: Floats,
 ) -> None:
-    """Write the Student t log densities of the observed values of all steps in all states."""
+    """Write log densities of the observed values of all steps in all states: see the kernels."""
     n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
-    scratch = (
-        np.empty((n_dims, width, n_states)),
-        np.empty((n_dims, n_states)),
-        np.empty((n_dims // width, n_states)),
-        np.empty((3, n_states)),
-    )
-    kernels.weigh_students(values, means, factors, freedoms, *scratch, out)
+    exponents = None if freedoms is None else np.empty((n_dims // width, n_states))
+    scratch = np.empty((n_dims, width, n_states)), np.empty((n_dims + 3, n_states)), exponents
+    kernels.weigh_vectors(values, means, factors, log_dets, freedoms, *scratch, out)
     if missing is not None:
         more = np.empty((width, width)), np.empty(width)
-        kernels.weigh_incomplete_students(
-            values, *missing, means, factors, freedoms, *scratch, *more, out
-        )
+        kernels.weigh_incomplete(values, *missing, means, factors, freedoms, *scratch, *more, out)
 
 
 def factorize_precisions(covariances: Floats) -> Floats:
@@ -170,11 +148,12 @@ class GaussianModel:
         means = np.array(self.means).reshape(-1, width)  # a copy, as `HMMModel` makes them
         if self.degrees_of_freedom is None:
             factors = factorize_precisions(scales)
-            write_log_densities(values, missing, means, factors, log_determinants(factors), out)
+            log_dets, freedoms = log_determinants(factors), None
         else:
             freedoms = np.array(self.degrees_of_freedom).reshape(-1)
             factors = factorize_precisions(scales * freedoms[:, np.newaxis, np.newaxis])
-            write_student_log_densities(values, missing, means, factors, freedoms, out)
+            log_dets = None
+        write_log_densities(values, missing, means, factors, log_dets, freedoms, out)
         return out
 
     def sample(self, states: Places, rng: np.random.Generator) -> Floats:

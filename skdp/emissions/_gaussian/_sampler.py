@@ -244,8 +244,13 @@ class GaussianSampler(ChainComponent):
         prior: GaussianPrior,
         scale_prior: ScalePrior | None = None,
         start_factors: Floats | None = None,
+        constants: ConstantColumns | None = None,
+        *,
+        full: bool = True,
     ):
         self.prior, self.scale_prior = prior, scale_prior  # current; None: S and nu are known
+        # Without constant columns, which models have; `full`: their covariances are matrices.
+        self.constants, self.full = constants, full
         self.held = False  # whether `draw` leaves S and nu unchanged
         # In mixtures, the observations with missing values as last drawn; kernels write to it.
         self.completed: Floats | None = None
@@ -264,6 +269,8 @@ class GaussianSampler(ChainComponent):
 
     def attach(self, values: Floats) -> None:
         """Store the observations."""
+        if self.constants is not None:
+            values = self.constants.leave_out(values)
         check_numbers(values)
         self._values = values
         width = self.means.shape[1]
@@ -314,7 +321,9 @@ class GaussianSampler(ChainComponent):
 
     def of_states(self, n_states: int) -> GaussianSampler:
         """Return a sampler without observations, whose prior is fixed at the current one."""
-        return GaussianSampler(n_states, self.prior, None, self._start_factors)
+        return GaussianSampler(
+            n_states, self.prior, None, self._start_factors, self.constants, full=self.full
+        )
 
     def condition(self, states: Places) -> None:
         """Set the states of the observations; -1 marks observations without a state."""
@@ -341,12 +350,16 @@ class GaussianSampler(ChainComponent):
 
     def write_log_predictive(self, out: Floats) -> None:
         """Write the log densities of all steps at the expected parameters of each state."""
+        self._write_expected()
+        self.write_log_obs(out)
+
+    def _write_expected(self) -> None:
+        """Write the expected means and the factors of the expected precisions."""
         width = self.means.shape[1]
         kernels.expect_gaussians(
             *self._statistics(), *self.prior, self.means,
             self.precision_factors, self.log_dets, np.empty((width, width)),
         )  # fmt: skip
-        self.write_log_obs(out)
 
     def start(self, states: Places, rng: Stream) -> None:
         """Write initial states: the nearest of centers that are spread over the observations."""
@@ -475,8 +488,9 @@ class GaussianSampler(ChainComponent):
     def write_log_obs(self, out: Floats) -> None:
         """Write the log densities of the observed values of all steps."""
         write_log_densities(
-            self._values, self._missing, self.means, self.precision_factors, self.log_dets, out
-        )
+            self._values, self._missing, self.means, self.precision_factors, self.log_dets, None,
+            out,
+        )  # fmt: skip
 
     def log_evidence(self) -> float:
         """Return log p(x | z) with the last drawn missing values, plus log p(nu, S) if drawn."""
@@ -501,32 +515,44 @@ class GaussianSampler(ChainComponent):
 
     def model(self) -> GaussianModel:
         """Return the distributions of the next observation given states and last drawn values."""
+        means, covariances, freedoms, divisors, precisions = self._expect()
+        # The scale of the next observation includes that of the mean: Sigma (1 + 1 / (c + n)).
+        ratios = divisors / freedoms * (1.0 + 1.0 / precisions)
+        return self._with_constants(GaussianModel(means, covariances, freedoms, ratios))
+
+    def _with_constants(self, model: GaussianModel) -> GaussianModel:
+        """Return the model of all columns."""
+        if self.constants is None:
+            return model
+        return WideGaussianModel.of(model, self.constants, full=self.full)
+
+    def _list_posteriors(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return means, scales, degrees of freedom and precisions of all components."""
+        counts, masses, centers, scatter = self._statistics()
         mean, precision, dof, scale = self.prior
-        n_blocks, width = mean.shape
-        counts = self.counts[:, np.newaxis]
-        mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
-        away = self.centers - mean
-        weights = precision * counts / (precision + counts)
-        lower = np.tril(self.scatter)
-        scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
-        scales = scale + scatter + (weights * away)[:, :, np.newaxis] * away[:, np.newaxis]
-        dofs = dof + self.counts
+        away, precisions = centers - np.tile(mean, (self.n_states, 1)), precision + masses
+        lower, weights = np.tril(scatter), (precision * masses / precisions)[:, np.newaxis] * away
+        scales = np.tile(scale, (self.n_states, 1, 1)) + (lower + _transpose(np.tril(lower, -1)))
+        scales = scales + weights[:, :, np.newaxis] * away[:, np.newaxis]
+        means = np.tile(mean, (self.n_states, 1)) + (masses / precisions)[:, np.newaxis] * away
+        return means, scales, dof + counts, precisions
+
+    def _expect(self) -> tuple[Floats, ...]:
+        """Return means, expected covariances, degrees of freedom, divisors, precisions of states.
+        A divisor is the ratio of the posterior scale to the covariance.
+        """
+        means, scales, dofs, precisions = self._list_posteriors()
+        n_blocks, width = self.prior.mean.shape
+        n_dims, heads = n_blocks * width, [self.n_states]
         # E[Sigma | z], or E[Sigma^-1 | z]^-1 if that does not exist.
         divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
-        means = mean + counts / (precision + counts) * away
         covariances = scales / divisors[:, np.newaxis, np.newaxis]
-        # The scale of the next observation includes that of the mean: Sigma (1 + 1 / (c + n)).
-        freedoms = dofs - (width - 1.0)
-        ratios = divisors / freedoms * (1.0 + 1.0 / (precision + self.counts))
-        n_dims = n_blocks * width
-        full = n_blocks == 1
-        shape = (n_dims, n_dims) if full else (n_dims,)
-        return GaussianModel(
-            means.reshape(self.n_states, n_dims),
-            covariances.reshape(self.n_states, *shape),
-            freedoms if full else freedoms.reshape(self.n_states, n_dims),
-            ratios if full else ratios.reshape(self.n_states, n_dims),
-        )
+        shape = [*heads, n_dims, n_dims]
+        if n_blocks > 1:
+            heads = shape = [*heads, n_dims]
+        arrays = dofs - (width - 1.0), divisors, precisions
+        means, covariances = means.reshape(self.n_states, n_dims), covariances.reshape(shape)
+        return means, covariances, *(array.reshape(heads) for array in arrays)
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior in the format of the cluster kernels."""
@@ -662,16 +688,8 @@ class GaussianSampler(ChainComponent):
 
     def log_posterior(self) -> float:
         """Return the log density of mu and Sigma^-1 given the states and completed values."""
-        prior_mean, precision, dof, prior_scale = self.prior
-        width, n_states = prior_mean.shape[1], self.n_states
-        mean, dofs = np.tile(prior_mean, (n_states, 1)), dof + self.counts
-        precisions = precision + self.counts
-        away = self.centers - mean
-        lower = np.tril(self.scatter)
-        scales = np.tile(prior_scale, (n_states, 1, 1)) + lower + _transpose(np.tril(lower, -1))
-        weights = (precision * self.counts / precisions)[:, np.newaxis] * away
-        scales += weights[:, :, np.newaxis] * away[:, np.newaxis]
-        means = mean + (self.counts / precisions)[:, np.newaxis] * away
+        width = self.prior.mean.shape[1]
+        means, scales, dofs, precisions = self._list_posteriors()
         factors, log_dets = self.precision_factors, self.log_dets
         deviations = np.einsum("kde,ke->kd", factors, self.means - means)
         logs = 0.5 * width * np.log(precisions / (2.0 * np.pi)) + log_dets
@@ -686,9 +704,10 @@ class GaussianSampler(ChainComponent):
         means, factors, _ = parameters
         n_states, n_blocks, width = means.shape
         shape = (width, width) if n_blocks == 1 else (n_blocks,)
-        return GaussianModel(
+        model = GaussianModel(
             means.reshape(n_states, -1), _invert(factors).reshape(n_states, *shape)
         )
+        return self._with_constants(model)
 
     def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
         """Return log Bhattacharyya coefficients, (K, K)."""
@@ -715,7 +734,7 @@ def _invert(precision_factors: Floats) -> Floats:
     return covariances
 
 
-# Sampler and model of vectors some of whose columns are constant in the data.
+# Model of vectors some of whose columns are constant in the data.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -799,40 +818,3 @@ class WideGaussianModel(GaussianModel):
     def reorder(self, order: NDArray[np.intp]) -> Self:
         """Return the model with its states in another order."""
         return replace(super().reorder(order), varying=self.varying.reorder(order))
-
-
-class WideGaussianSampler(GaussianSampler):
-    """Sampler of the columns that vary, whose models are those of all columns."""
-
-    def __init__(
-        self,
-        n_states: int,
-        prior: GaussianPrior,
-        scale_prior: ScalePrior | None,
-        start_factors: Floats | None,
-        *,
-        constants: ConstantColumns,
-        full: bool,
-    ):
-        super().__init__(n_states, prior, scale_prior, start_factors)
-        self._constants, self._full = constants, full
-
-    def attach(self, values: Floats) -> None:
-        """Store the observations."""
-        super().attach(self._constants.leave_out(values))
-
-    def of_states(self, n_states: int) -> WideGaussianSampler:
-        """Return a sampler without observations, whose prior is fixed at the current one."""
-        return WideGaussianSampler(
-            n_states, self.prior, None, self._start_factors,
-            constants=self._constants, full=self._full,
-        )  # fmt: skip
-
-    def model(self) -> WideGaussianModel:
-        """Return the distributions of the next observation given the states."""
-        return WideGaussianModel.of(super().model(), self._constants, full=self._full)
-
-    def known_model(self, parameters: tuple[Floats, ...]) -> WideGaussianModel:
-        """Return the distributions of states with known means and covariances."""
-        model = super().known_model(parameters)
-        return WideGaussianModel.of(model, self._constants, full=self._full)

@@ -30,7 +30,7 @@ from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.emissions._gaussian._model import (
     factorize_precisions,
     log_determinants,
-    write_student_log_densities,
+    write_log_densities,
 )
 from skdp.emissions._gaussian._sampler import GaussianPrior, GaussianSampler, ScalePrior
 from skdp.emissions._kernels import _augmented as kernels
@@ -809,7 +809,7 @@ class StudentTSampler(GaussianSampler):
         distances = np.empty(weights.shape)
         kernels.add_up_weighted(values, weights, states, *self._statistics())
         for _ in range(_MOST_FITS):
-            self._expect()
+            self._write_expected()
             kernels.measure(values, states, self.means, self.precision_factors, distances)
             dofs = dof + self.counts
             ratios = dofs / np.where(dofs > width + 1.0, dofs - width - 1.0, dofs)
@@ -826,14 +826,6 @@ class StudentTSampler(GaussianSampler):
                 break
             last = bound
         self._first_weights[known] = weights
-
-    def _expect(self) -> None:
-        """Write the expected means and the factors of the expected precisions."""
-        width = self.means.shape[1]
-        gaussian.expect_gaussians(
-            *self._statistics(), *self.prior, self.means, self.precision_factors, self.log_dets,
-            np.empty((width, width)),
-        )  # fmt: skip
 
     def start(self, states: Places, rng: Stream) -> None:
         """Write first states: the nearest of centers that are spread over all rows but outliers."""
@@ -855,9 +847,9 @@ class StudentTSampler(GaussianSampler):
 
     def write_log_obs(self, out: Floats) -> None:
         """Write the log densities of the observed values, with the weights integrated out."""
-        write_student_log_densities(
+        write_log_densities(
             self._values, self._missing, self.means, self.precision_factors / np.sqrt(self.freedom),
-            np.full(len(self.counts), self.freedom), out,
+            None, np.full(len(self.counts), self.freedom), out,
         )  # fmt: skip
 
     def log_evidence(self) -> float:
@@ -872,27 +864,5 @@ class StudentTSampler(GaussianSampler):
 
     def model(self) -> StudentTModel:  # type: ignore[override]
         """Return the distributions of the next observation given the states and the weights."""
-        mean, precision, dof, scale = self.prior
-        n_blocks, width = mean.shape
-        mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
-        masses = self.masses[:, np.newaxis]
-        away = self.centers - mean
-        lower = np.tril(self.scatter)
-        scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
-        shares = masses / (precision + masses)
-        spread = (precision * shares * away)[:, :, np.newaxis] * away[:, np.newaxis]
-        dofs = dof + self.counts
-        divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
-        scales = (scale + scatter + spread) / divisors[:, np.newaxis, np.newaxis]
-        full = n_blocks == 1
-        n_dims = n_blocks * width
-        shape = (n_dims, n_dims) if full else (n_dims,)
-        heads = (self.n_states,) if full else (self.n_states, n_dims)
-        return StudentTModel(
-            (mean + shares * away).reshape(self.n_states, n_dims),
-            scales.reshape(self.n_states, *shape),
-            self.freedom,
-            (dofs - (width - 1.0)).reshape(heads),
-            divisors.reshape(heads),
-            (precision + self.masses).reshape(heads),
-        )
+        means, scales, freedoms, divisors, precisions = self._expect()
+        return StudentTModel(means, scales, self.freedom, freedoms, divisors, precisions)

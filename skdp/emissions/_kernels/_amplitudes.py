@@ -299,6 +299,20 @@ def add_up_regression(values, amplitudes, gram, cross):
                 cross[f, d] += x * values[t, d]
 
 
+@njit_internal_nogc
+def solve_weights(d, normals, weights, factor):
+    """Replace column d of the weights, b, by L^-T (L^-1 b + z), the mean where z = 0; write L."""
+    factorize(factor)
+    for f in range(weights.shape[0]):
+        for g in range(f):
+            weights[f, d] -= factor[f, g] * weights[g, d]
+        weights[f, d] /= factor[f, f]
+    for f in range(weights.shape[0] - 1, -1, -1):
+        weights[f, d] = (weights[f, d] + normals[f, d]) / factor[f, f]
+        for g in range(f):
+            weights[g, d] -= factor[f, g] * weights[f, d]
+
+
 @njit_loop
 def write_regression_weights(gram, cross, precisions, scales, normals, weights, factor):
     """Write weights, a column at a time: N(S b, S), S^-1 = L L^T = lambda gram + I / scale_d^2.
@@ -311,15 +325,7 @@ def write_regression_weights(gram, cross, precisions, scales, normals, weights, 
             for g in range(f + 1):
                 factor[f, g] = precisions[d] * gram[f, g]
             factor[f, f] += 1.0 / (scales[d] * scales[d])
-        factorize(factor)
-        for f in range(n_rows):
-            for g in range(f):
-                weights[f, d] -= factor[f, g] * weights[g, d]
-            weights[f, d] /= factor[f, f]
-        for f in range(n_rows - 1, -1, -1):
-            weights[f, d] = (weights[f, d] + normals[f, d]) / factor[f, f]
-            for g in range(f):
-                weights[g, d] -= factor[f, g] * weights[f, d]
+        solve_weights(d, normals, weights, factor)
 
 
 @njit_loop

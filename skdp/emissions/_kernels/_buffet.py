@@ -34,7 +34,8 @@ import math
 
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal, next_double
-from skdp.emissions._kernels._binary_factors import logistic
+from skdp.emissions._kernels._binary_factors import logistic, write_change
+from skdp.emissions._kernels._gaussian import find_nearest, squared_distance
 from skdp.emissions._kernels._links import (
     flip_spin,
     make_change,
@@ -169,9 +170,7 @@ def draw_buffet_bits(
                     weights, f, spin, n_single, counts, precisions, scales, j, rests
                 )
                 if links is not None:
-                    for k in range(n_states):
-                        links.change[k] = spin * spins[f, k]
-                    links.change[j] = 0.0
+                    write_change(links, spins, j, f, f)
                     gain += weigh_change(links, spins, j, 1.0, decay)
                 if next_double(rng) < logistic(max(gain, -700.0)):
                     if links is not None:
@@ -621,16 +620,6 @@ def fit_activities(values, weights, scales, n_rounds, activities, rest):
                 break
 
 
-@njit_internal_nogc
-def square_distance(values, t, center, scales):
-    """Return the scaled squared distance of the values of a step that are not missing."""
-    result = 0.0
-    for d in range(center.shape[0]):
-        if not math.isnan(values[t, d]):
-            result += scales[d] * (values[t, d] - center[d]) ** 2
-    return result
-
-
 @njit_loop
 def group_steps(values, scales, middle, n_rounds, centers, counts, nearest, states, rng):
     """Write groups of similar steps to `states`, by k-means from the seeds of k-means++.
@@ -656,16 +645,10 @@ def group_steps(values, scales, middle, n_rounds, centers, counts, nearest, stat
             missing = math.isnan(values[seed, d])
             centers[k, d] = middle[d] if missing else values[seed, d]
         for t in range(n_steps):
-            distance = square_distance(values, t, centers[k], scales)
+            distance = squared_distance(values, t, scales, centers[k])
             nearest[t] = distance if k == 0 else min(nearest[t], distance)
     for i in range(n_rounds):
-        for t in range(n_steps):
-            smallest = math.inf
-            for k in range(n_groups):
-                distance = square_distance(values, t, centers[k], scales)
-                if distance < smallest:
-                    smallest = distance
-                    states[t] = k
+        find_nearest(values, scales, centers, states)
         if i == n_rounds - 1:
             break
         for k in range(n_groups):

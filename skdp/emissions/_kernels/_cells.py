@@ -35,9 +35,9 @@ a row is the ratio Z(with the row) / Z(without it).
 import math
 
 from skdp._numeric._arithmetic import fast_log
-from skdp._numeric._numba import njit_internal_nogc, njit_outlined
+from skdp._numeric._numba import njit_internal_nogc
 from skdp._numeric._random import draw_gamma, draw_log_gamma, draw_normal
-from skdp.emissions._kernels._discrete import FEW_EVENTS, stirling_tail
+from skdp.emissions._kernels._discrete import FEW_EVENTS, log_rising
 from skdp.emissions._kernels._gaussian import SMALLEST_ROOT
 
 SIZE, UPDATES = range(2)
@@ -63,22 +63,6 @@ MOST_FACTORS = 13.0
 """Number of factors of rising factorials, each up to 1e22, whose product cannot overflow."""
 
 LOG_PI = math.log(math.pi)
-
-
-@njit_outlined
-def log_rise(shape, amount):
-    """Return log Gamma(shape + amount) - log Gamma(shape), for any amount >= 0."""
-    if amount <= FEW_EVENTS and amount == math.floor(amount):
-        product, m = 1.0, 0.0
-        while m < amount:
-            product *= shape + m
-            m += 1.0
-        return math.log(product)
-    if shape < 16.0:
-        return math.lgamma(shape + amount) - math.lgamma(shape)
-    both = shape + amount
-    result = (shape - 0.5) * math.log1p(amount / shape) + amount * (math.log(both) - 1.0)
-    return result + stirling_tail(both) - stirling_tail(shape)
 
 
 @njit_internal_nogc
@@ -126,9 +110,9 @@ def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
                 own_logs -= x * clusters.counts[LOG_RATE, d, own]
             if x > FEW_EVENTS:
                 for k in range(n):
-                    out[k] += log_rise(shape + sums[k], x)
+                    out[k] += log_rising(shape + sums[k], x)
                 if own >= 0:
-                    own_logs += log_rise(shape + (sums[own] - x), x)
+                    own_logs += log_rising(shape + (sums[own] - x), x)
             elif x > 0.0:
                 if n_factors + x > MOST_FACTORS:
                     add_logs(n, products, out)
@@ -189,7 +173,7 @@ def log_gain_of_normal(x, w, center, spread, c, dof):
 @njit_internal_nogc
 def log_gain_of_count(x, w, shape, rate):
     """Return the log probability of a count with power w, without the factorial."""
-    return log_rise(shape, w * x) - shape * math.log1p(w / rate) - w * x * math.log(rate + w)
+    return log_rising(shape, w * x) - shape * math.log1p(w / rate) - w * x * math.log(rate + w)
 
 
 @njit_internal_nogc
@@ -222,8 +206,8 @@ def weigh_powered_cells(i, rows, prior, clusters, n, own, out):
         for d in range(rows.codes.shape[1]):
             v = rows.codes[i, d]
             if v >= 0:
-                result += log_rise(prior.weights[v] + (clusters.symbols[SEEN, v, k] - less), w)
-                result -= log_rise(prior.totals[d] + (clusters.totals[SEEN, d, k] - less), w)
+                result += log_rising(prior.weights[v] + (clusters.symbols[SEEN, v, k] - less), w)
+                result -= log_rising(prior.totals[d] + (clusters.totals[SEEN, d, k] - less), w)
         out[k] = result
     return True
 
@@ -400,14 +384,14 @@ def log_evidence(k, prior, clusters):
         result -= 0.5 * (dof + seen) * math.log(clusters.normals[SPREAD, d, k])
     for d in range(prior.shapes.shape[0]):
         seen, total = clusters.counts[SEEN, d, k], clusters.counts[SUM, d, k]
-        result += log_rise(prior.shapes[d], total)
+        result += log_rising(prior.shapes[d], total)
         result -= prior.shapes[d] * math.log1p(seen / prior.rates[d])
         result -= total * math.log(prior.rates[d] + seen)
     for v in range(prior.weights.shape[0]):
         if clusters.symbols[SEEN, v, k] > 0.0:
-            result += log_rise(prior.weights[v], clusters.symbols[SEEN, v, k])
+            result += log_rising(prior.weights[v], clusters.symbols[SEEN, v, k])
     for d in range(prior.totals.shape[0]):
-        result -= log_rise(prior.totals[d], max(clusters.totals[SEEN, d, k], 0.0))
+        result -= log_rising(prior.totals[d], max(clusters.totals[SEEN, d, k], 0.0))
     return result
 
 

@@ -43,8 +43,8 @@ FEW_EVENTS = 8
 
 @njit_outlined
 def log_rising(shape, amount):
-    """Return log Gamma(shape + amount) - log Gamma(shape) without loss of digits."""
-    if amount <= FEW_EVENTS:
+    """Return log Gamma(shape + amount) - log Gamma(shape), for any amount >= 0."""
+    if amount <= FEW_EVENTS and amount == math.floor(amount):
         product, m = 1.0, 0.0
         while m < amount:
             product *= shape + m
@@ -253,13 +253,28 @@ def count_symbols(symbols, states, counts):
             counts[symbols[t], states[t]] += 1
 
 
+@njit_internal_nogc
+def normalize(log_probs, sums):
+    """Subtract the log sums of all states, whose largest terms are in `sums[0]`."""
+    n_symbols, n_states = log_probs.shape
+    for j in range(n_states):
+        sums[1, j] = 0.0
+    for v in range(n_symbols):
+        for j in range(n_states):
+            sums[1, j] += fast_exp(log_probs[v, j] - sums[0, j])
+    for j in range(n_states):
+        sums[1, j] = sums[0, j] + math.log(sums[1, j])
+    for v in range(n_symbols):
+        for j in range(n_states):
+            log_probs[v, j] -= sums[1, j]
+
+
 @njit_loop
 def draw_log_probs(counts, prior, log_probs, sums, rng):
     """Draw log theta_j ~ Dirichlet(prior + n_j) for all states; `sums`, (2, J), is scratch."""
     n_symbols, n_states = counts.shape
     for j in range(n_states):
         sums[0, j] = -math.inf
-        sums[1, j] = 0.0
     for v in range(n_symbols):
         # Most states have never emitted this symbol: their draws share one shape and constants.
         small = prior[v] < 1.0
@@ -272,14 +287,7 @@ def draw_log_probs(counts, prior, log_probs, sums, rng):
                 log_probs[v, j] = draw_log_gamma(prior[v] + counts[v, j], rng)
         for j in range(n_states):
             sums[0, j] = max(sums[0, j], log_probs[v, j])
-    for v in range(n_symbols):
-        for j in range(n_states):
-            sums[1, j] += fast_exp(log_probs[v, j] - sums[0, j])
-    for j in range(n_states):
-        sums[1, j] = sums[0, j] + math.log(sums[1, j])
-    for v in range(n_symbols):
-        for j in range(n_states):
-            log_probs[v, j] -= sums[1, j]
+    normalize(log_probs, sums)
 
 
 @njit_loop
@@ -314,16 +322,7 @@ def move_log_probs(counts, before, after, log_probs, sums, rng):
                 log_g += change if after[v] >= before[v] else -change
             log_probs[v, j] = log_g
             sums[0, j] = max(sums[0, j], log_g)
-    for j in range(n_states):
-        sums[1, j] = 0.0
-    for v in range(n_symbols):
-        for j in range(n_states):
-            sums[1, j] += fast_exp(log_probs[v, j] - sums[0, j])
-    for j in range(n_states):
-        sums[1, j] = sums[0, j] + math.log(sums[1, j])
-    for v in range(n_symbols):
-        for j in range(n_states):
-            log_probs[v, j] -= sums[1, j]
+    normalize(log_probs, sums)
 
 
 @njit_loop

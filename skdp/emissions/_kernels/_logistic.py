@@ -31,7 +31,7 @@ import math
 
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal, draw_polya_gamma
-from skdp.emissions._kernels._gaussian import factorize
+from skdp.emissions._kernels._gaussian import factorize, log_normal_cdf
 
 # Kernels that all regressions with Gaussian coefficients share.
 #
@@ -149,16 +149,6 @@ def add_term(term, largest, total):
     if term > largest:
         return term, total * math.exp(largest - term) + 1.0
     return largest, total + math.exp(term - largest)
-
-
-@njit_internal_nogc
-def log_normal_cdf(x):
-    """Return the logarithm of the standard normal distribution function."""
-    if x > -30.0:
-        return math.log(0.5 * math.erfc(-x * math.sqrt(0.5)))
-    y = 1.0 / (x * x)
-    series = 1.0 - y * (1.0 - y * (3.0 - y * (15.0 - y * 105.0)))
-    return -0.5 * x * x - math.log(-x * math.sqrt(2.0 * math.pi)) + math.log(series)
 
 
 LOG_HALF = -math.log(2.0)

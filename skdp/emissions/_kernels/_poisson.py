@@ -31,13 +31,13 @@ import math
 
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal, next_double, next_open_double, stream_of_number
+from skdp.emissions._kernels._gaussian import log_normal_cdf
 from skdp.emissions._kernels._logistic import (
     add_regressors,
     add_term,
     find_new_square,
     find_predictor,
     find_square,
-    log_normal_cdf,
     solve_back,
     solve_mean,
 )
