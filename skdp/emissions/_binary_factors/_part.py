@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, Self
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from skdp._numeric._random import draw_gamma, next_double
 from skdp._part import ChainComponent
 from skdp.emissions._common._marginals import (
     FactorMarginals,
+    StatesMixin,
     StudentMarginals,
     fill_by_means,
     fill_by_regression,
@@ -398,7 +399,7 @@ def check_outputs(values: Floats, probit: NDArray[np.bool_]) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class BinaryFactorModel:
+class BinaryFactorModel(StatesMixin):
     """Binary factors with known parameters.
 
     Attributes
@@ -414,6 +415,8 @@ class BinaryFactorModel:
     amplitude_variance : float, default=0.0
         tau^2.
     """
+
+    _shared = frozenset({"weights", "noise_variance"})
 
     factors: NDArray[np.int8]
     weights: Floats
@@ -466,10 +469,6 @@ class BinaryFactorModel:
         scales = self.amplitude_variance * np.einsum("jfd,jfe->jde", on, on)
         scales += np.diag(self.noise_variance)
         return fill_by_regression(values, weights, self.means, scales)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
-        return replace(self, factors=self.factors[order])
 
     @property
     def _probit(self) -> NDArray[np.bool_]:

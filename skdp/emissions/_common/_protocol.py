@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import LARGEST_SQUARED, as_floats, shorten
 from skdp._numeric import Floats, Places, Stream
-from skdp._numeric._random import next_double
+from skdp._numeric._random import draw_key, next_double
+from skdp._part import ChainComponent
 
 
 class Coupling(NamedTuple):
@@ -333,6 +334,52 @@ class ComparableEmission(Protocol):
         (K, K) array
             <= 0.
         """
+
+
+# Methods of samplers whose statistics are exact sums.
+
+
+class SummedSampler(ChainComponent):
+    """Base class of samplers with the methods of `SummedEmission`."""
+
+    starts_with_one_state = True
+    is_incomplete: Any = False  # without observations
+
+    def complete(self, states: Places, rng: Stream) -> None:
+        """Draw the missing values of this sweep."""
+        key = np.empty_like(rng)
+        if self.is_incomplete:
+            draw_key(rng, key)
+        self.complete_with(states, key)
+
+    def complete_with(self, states: Places, key: Stream, first: int = 0) -> None:
+        """Do nothing: missing values are left out, since they carry no information."""
+
+    def measure(self, states: Places) -> Any:
+        """Return 0: the sums are exact without further information."""
+        return 0
+
+    def add_up(self, states: Places, measured: Any) -> tuple[Any, ...]:
+        """Return sums over the observations, which are exactly additive over parts of the data."""
+        raise NotImplementedError
+
+    def take(self, measured: Any, sums: tuple[Any, ...]) -> None:
+        """Store the sums over all observations."""
+        raise NotImplementedError
+
+    def condition(self, states: Places) -> None:
+        """Set the states of the observations; -1 marks observations without a state."""
+        measured = self.measure(states)
+        self.take(measured, self.add_up(states, measured))
+
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
+        """Draw the parameters given the states."""
+        self.condition(states)
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: Stream) -> None:
+        """Draw the parameters given the stored statistics."""
+        raise NotImplementedError
 
 
 # Checks of the parts of a model that users pass as parameters.

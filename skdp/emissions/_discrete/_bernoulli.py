@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from skdp._checks import check_beta_prior
 from skdp._numeric import Floats, Ints, Places, Stream
 from skdp.emissions._common._clusters import ClusterTerms, SymbolColumns, cell_terms
 from skdp.emissions._common._columns import Observations, PartedEmission
-from skdp.emissions._common._marginals import BinaryMarginals, fill_by_means
+from skdp.emissions._common._marginals import BinaryMarginals, StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import DiscreteSampler
 from skdp.emissions._kernels import _discrete as kernels
 from skdp.emissions._kernels import _links as affinities
@@ -203,7 +203,7 @@ def log_table(probs: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class BernoulliModel:
+class BernoulliModel(StatesMixin):
     """Independent columns of 0 and 1 with known probabilities.
 
     Attributes
@@ -232,7 +232,3 @@ class BernoulliModel:
     def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations, (N, D), with NaN replaced by its mean, the probability of 1."""
         return fill_by_means(values, weights, self.probs)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        return replace(self, probs=self.probs[order])

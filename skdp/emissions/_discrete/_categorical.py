@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,41 +25,21 @@ from skdp._checks import (
 from skdp._numeric import Floats, Ints, Places, Stream
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_gamma, draw_slice, next_open_double
-from skdp._part import ChainComponent
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions._common._clusters import ClusterTerms, SymbolColumns, count_terms
 from skdp.emissions._common._columns import Observations, PartedEmission
-from skdp.emissions._common._protocol import Coupling, start_in_runs
+from skdp.emissions._common._marginals import StatesMixin
+from skdp.emissions._common._protocol import SummedSampler, start_in_runs
 from skdp.emissions._kernels import _discrete as kernels
 from skdp.emissions._kernels import _links as affinities
 
 # Methods that the samplers of all discrete emissions share.
 
 
-class DiscreteSampler(ChainComponent):
-    """A sampler that leaves out missing values, and whose sums over observations are exact."""
+class DiscreteSampler(SummedSampler):
+    """A sampler that leaves out missing values."""
 
-    starts_with_one_state = True
-    is_incomplete = False
     counts: NDArray[Any]  # (..., J)
-
-    def complete(self, states: Places, rng: Stream) -> None:
-        """Do nothing: missing values are left out, since they carry no information."""
-
-    def complete_with(self, states: Places, key: Stream, first: int = 0) -> None:
-        """Do nothing: missing values are left out."""
-
-    def condition(self, states: Places) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        self.take(0, self.add_up(states, 0))
-
-    def measure(self, states: Places) -> int:
-        """Return 0: the sums are exact without further information."""
-        return 0
-
-    def add_up(self, states: Places, measured: int) -> tuple[NDArray[Any], ...]:
-        """Return sums over the observations, which are exactly additive over parts of the data."""
-        raise NotImplementedError
 
     def take(self, measured: int, sums: tuple[NDArray[Any], ...]) -> None:
         """Store the sums over all observations."""
@@ -68,15 +48,6 @@ class DiscreteSampler(ChainComponent):
     def start(self, states: Places, rng: Stream) -> None:
         """Write random initial states in runs."""
         start_in_runs(states, self.counts.shape[1], rng)
-
-    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
-        """Draw the parameters given the states."""
-        self.condition(states)
-        self.draw_parameters(rng)
-
-    def draw_parameters(self, rng: Stream) -> None:
-        """Draw the parameters given the stored statistics."""
-        raise NotImplementedError
 
 
 # Observations as symbols, and their counts.
@@ -586,7 +557,7 @@ def compare_probabilities(log_probs: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class CategoricalModel:
+class CategoricalModel(StatesMixin):
     """Categories with known probabilities.
 
     Attributes
@@ -627,7 +598,3 @@ class CategoricalModel:
             "impute has no value for a missing category, because categories have no mean: their "
             "probabilities are about predict_proba(X) @ emission_.probs."
         )
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        return replace(self, probs=self.probs[order])

@@ -18,7 +18,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._sklearn_compat import Interval
 from skdp.emissions._common._clusters import ClusterTerms, count_terms
 from skdp.emissions._common._columns import Observations, PartedEmission
-from skdp.emissions._common._marginals import fill_by_means
+from skdp.emissions._common._marginals import StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import (
     DiscreteSampler,
     compare_probabilities,
@@ -546,7 +546,7 @@ class MultinomialSampler(DiscreteSampler):
 
 
 @dataclass(frozen=True, eq=False)
-class MultinomialModel:
+class MultinomialModel(StatesMixin):
     """Rows of counts, and the uncertainty of the probabilities of their events.
 
     With `concentrations`, probabilities have been learned from finitely many events, and the
@@ -615,11 +615,6 @@ class MultinomialModel:
     def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations, (N, D), with missing rows replaced by their means."""
         return fill_by_means(values, weights, self.marginals().means)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        concentrations = None if self.concentrations is None else self.concentrations[order]
-        return replace(self, probs=self.probs[order], concentrations=concentrations)
 
 
 def _add_rising(

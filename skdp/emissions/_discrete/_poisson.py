@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from skdp._numeric._random import next_double
 from skdp._sklearn_compat import Interval
 from skdp.emissions._common._clusters import ClusterTerms, CountColumns, count_terms
 from skdp.emissions._common._columns import Observations, PartedEmission, find_moments
-from skdp.emissions._common._marginals import CountMarginals, fill_by_means
+from skdp.emissions._common._marginals import CountMarginals, StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import DiscreteSampler
 from skdp.emissions._kernels import _discrete as kernels
 from skdp.emissions._kernels import _links as affinities
@@ -292,7 +292,7 @@ def log_deviation(x: Floats, one_more: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class PoissonModel:
+class PoissonModel(StatesMixin):
     """Counts, and the uncertainty of their intensities.
 
     With `shapes`, intensities have been learned from finitely many observations, and the posterior
@@ -350,8 +350,3 @@ class PoissonModel:
     def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations, (N, D), with NaN replaced by its mean."""
         return fill_by_means(values, weights, self.intensities)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        shapes = None if self.shapes is None else self.shapes[order]
-        return replace(self, intensities=self.intensities[order], shapes=shapes)

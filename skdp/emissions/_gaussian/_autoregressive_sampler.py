@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, NamedTuple, Self
 
@@ -12,21 +12,18 @@ from numpy.typing import NDArray
 from skdp._checks import check_memory
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import draw_key
-from skdp._part import ChainComponent
 from skdp.emissions._common._columns import (
     SCALE_RATIO,
     ConstantColumns,
-    Ranges,
-    Sums,
     check_numbers,
 )
-from skdp.emissions._common._protocol import Coupling, write_states_of_windows
+from skdp.emissions._common._marginals import StatesMixin
 from skdp.emissions._gaussian._autoregressive_model import (
     AutoregressiveModel,
     LagDesign,
     RegressionPrior,
     Regressions,
+    RegressionSampler,
     StartingLags,
     check_lags,
     stack_regressors,
@@ -155,13 +152,12 @@ def make_rows(
 # The sampler of all columns.
 
 
-class AutoregressiveSampler(ChainComponent):
+class AutoregressiveSampler(RegressionSampler):
     """Sampler of the coefficients and covariances of all states, from values in units of the prior.
     Missing values are part of the chain's state, and first drawn under `opening`.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows", "_gaps")
-    starts_with_one_state = True
 
     def __init__(
         self,
@@ -180,11 +176,6 @@ class AutoregressiveSampler(ChainComponent):
         self._drawn: Floats | None = None
         self.n_dims = len(prior.scale_root)
         self.regressions = Regressions(n_states, prior)
-
-    @property
-    def counts(self) -> Floats:
-        """Number of steps of each state."""
-        return self.regressions.counts
 
     @property
     def n_lags(self) -> int:
@@ -245,13 +236,6 @@ class AutoregressiveSampler(ChainComponent):
         other._rows, other._gaps = as_readonly(self._rows[steps]), None
         return other
 
-    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
-        """Draw the missing values of all sequences given the states and the parameters."""
-        if self.is_incomplete:
-            key = np.empty_like(rng)
-            draw_key(rng, key)
-            self.complete_with(states, key)
-
     def complete_with(self, states: Places, key: NDArray[np.uint64], first: int = 0) -> None:
         """Draw the missing values with a given key; `first` is the panel index of the first row."""
         if self.is_incomplete:
@@ -267,49 +251,6 @@ class AutoregressiveSampler(ChainComponent):
         factors = maps[:, :, n_regressors:] @ to_residuals
         slopes = maps[:, :, :n_regressors] @ to_regressors - factors @ coefs
         return np.concatenate([slopes, factors], axis=2)
-
-    def condition(self, states: Places) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        self.regressions.condition(self._rows, states)
-
-    def measure(self, states: Places) -> Ranges:
-        """Return the ranges that `add_up` needs, which are additive over parts of the data."""
-        return self.regressions.measure(self._rows, states)
-
-    def add_up(self, states: Places, measured: Ranges) -> Sums:
-        """Return sums over the observations, which are exactly additive over parts of the data."""
-        return measured.add_up(self._rows, states)
-
-    def take(self, measured: Ranges, sums: Sums) -> None:
-        """Store the statistics of all observations."""
-        self.regressions.take(measured, sums)
-
-    def write_log_predictive(self, out: Floats) -> None:
-        """Write the log predictive densities of all steps given the observations of each state."""
-        self.regressions.write_log_predictive(self._rows, out)
-
-    def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
-        """Write initial states, by assigning windows of steps to the regressions that fit best."""
-        write_states_of_windows(self, self.n_states, states, rng)
-
-    def draw(
-        self, states: Places, rng: NDArray[np.uint64], coupling: Coupling | None = None
-    ) -> None:
-        """Draw A and Sigma given the states."""
-        self.condition(states)
-        self.draw_parameters(rng)
-
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw A and Sigma given the stored statistics."""
-        self.regressions.draw(rng)
-
-    def write_log_obs(self, out: Floats) -> None:
-        """Write the log densities of all steps given the preceding ones; 0 for given steps."""
-        self.regressions.write_log_obs(self._rows, out)
-
-    def log_evidence(self) -> float:
-        """Return log p(x | z) over all steps that do not count as given."""
-        return self.regressions.log_evidence()
 
     def model(self) -> AutoregressiveModel | WideAutoregressiveModel:
         """Return the distributions of the next observation given the states."""
@@ -333,7 +274,7 @@ class AutoregressiveSampler(ChainComponent):
 
 
 @dataclass(frozen=True, eq=False)
-class WideAutoregressiveModel:
+class WideAutoregressiveModel(StatesMixin):
     """Linear predictions, and columns with the same distribution in all states.
 
     It has the arrays of `AutoregressiveModel` for all columns: constant columns have coefficients
@@ -462,7 +403,3 @@ class WideAutoregressiveModel:
         before = None if before is None else self.constants.leave_out(before)
         own = self.varying.sample(states, rng, before)
         return self.constants.insert(own, self.constants.sample(len(states), rng))
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        return replace(self, varying=self.varying.reorder(order))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp.emissions._common._columns import check_numbers
 from skdp.emissions._common._marginals import (
+    StatesMixin,
     StudentMarginals,
     draw_by_regression,
     fill_by_means,
@@ -88,7 +88,7 @@ def log_determinants(precision_factors: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianModel:
+class GaussianModel(StatesMixin):
     """Gaussian vectors, and the uncertainty of their means and covariances.
 
     With `degrees_of_freedom`, means and covariances have been learned from finitely many
@@ -192,14 +192,3 @@ class GaussianModel:
                 values, states, self.means, self.scales, self.degrees_of_freedom, None, rng
             )
         return np.where(np.isnan(values), self.sample(states, rng), values)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        freedoms, ratios = self.degrees_of_freedom, self.scale_ratios
-        return replace(
-            self,
-            means=self.means[order],
-            covariances=self.covariances[order],
-            degrees_of_freedom=None if freedoms is None else freedoms[order],
-            scale_ratios=None if ratios is None else ratios[order],
-        )

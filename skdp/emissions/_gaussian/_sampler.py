@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,8 +13,7 @@ from scipy.special import multigammaln
 
 from skdp._numeric import Floats, Places, Stream
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import draw_categorical, draw_key, make_generator, next_double
-from skdp._part import ChainComponent
+from skdp._numeric._random import draw_categorical, make_generator, next_double
 from skdp.emissions._common._clusters import (
     ClusterTerms,
     NormalColumns,
@@ -31,7 +30,7 @@ from skdp.emissions._common._columns import (
     sum_powered,
 )
 from skdp.emissions._common._marginals import StudentMarginals
-from skdp.emissions._common._protocol import Coupling
+from skdp.emissions._common._protocol import Coupling, SummedSampler
 from skdp.emissions._gaussian._model import (
     IMPOSSIBLE,
     GaussianModel,
@@ -223,7 +222,7 @@ _NUMBERS = 2, 3, 4, 6, 9, 13
 """Numbers of clusters of these partitions."""
 
 
-class GaussianSampler(ChainComponent):
+class GaussianSampler(SummedSampler):
     """Sampler of the means and covariances of all states, and of the scale of the covariances."""
 
     smallest_pivot = 0.0
@@ -235,8 +234,6 @@ class GaussianSampler(ChainComponent):
     _data_attributes: ClassVar[tuple[str, ...]] = (
         "_values", "_missing", "_filled", "is_incomplete",
     )  # fmt: skip
-    starts_with_one_state = True
-    is_incomplete = False  # without observations
 
     def __init__(
         self,
@@ -324,11 +321,6 @@ class GaussianSampler(ChainComponent):
         return GaussianSampler(
             n_states, self.prior, None, self._start_factors, self.constants, full=self.full
         )
-
-    def condition(self, states: Places) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        measured = self.measure(states)
-        self.take(measured, self.add_up(states, measured))
 
     def measure(self, states: Places) -> Ranges:
         """Return the ranges that `add_up` needs, which are additive over parts of the data."""
@@ -458,13 +450,6 @@ class GaussianSampler(ChainComponent):
     def _block_weights(self) -> Floats | None:
         """Return the factors of the precisions at each step, (N, B), or None if all are 1."""
         return None
-
-    def complete(self, states: Places, rng: Stream) -> None:
-        """Draw the missing values of this sweep in partly observed blocks."""
-        key = np.empty_like(rng)
-        if self.is_incomplete:
-            draw_key(rng, key)
-        self.complete_with(states, key)
 
     def complete_with(self, states: Places, key: Stream, first: int = 0) -> None:
         """Draw the missing values with a given key; `first` is the panel index of the first row."""
@@ -814,7 +799,3 @@ class WideGaussianModel(GaussianModel):
         own = self.varying.draw_missing(self.constants.leave_out(values), states, rng)
         rest = self.constants.sample(len(states), rng, known=self._is_known)
         return np.where(np.isnan(values), self.constants.insert(own, rest), values)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        return replace(super().reorder(order), varying=self.varying.reorder(order))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, NoReturn, Self
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,8 @@ from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._common._clusters import ClusterTerms, augmented_terms
 from skdp.emissions._common._columns import ClippedRows, InMemoryRows, check_numbers, moments
 from skdp.emissions._common._marginals import (
+    ColumnMarginals,
+    StatesMixin,
     draw_by_regression,
     fill_by_means,
     fill_by_regression,
@@ -144,9 +146,10 @@ class ScaleMixture:
 
 
 @dataclass(frozen=True, eq=False)
-class ScaleMixtureMarginals:
+class ScaleMixtureMarginals(ColumnMarginals):
     """Columns that are Student t given u, with a squared scale times 1 / u + 1 / c."""
 
+    _is_discrete = False
     locations: Floats  # (J, D)
     scales: Floats  # (J, D)
     freedoms: Floats  # (J, D): df
@@ -168,25 +171,6 @@ class ScaleMixtureMarginals:
         ratios = np.where(self.freedoms > 2.0, self.freedoms / above, np.inf)
         spread = self.freedom / (self.freedom - 2.0) + 1.0 / self.precisions
         return self.scales**2 * ratios * spread
-
-    def parameters(self, column: int) -> Floats:
-        """Return the parameters of a column, by which equal states are found."""
-        arrays = self.locations, self.scales, self.freedoms, self.precisions
-        return np.column_stack([array[:, column] for array in arrays])
-
-    def take(self, states: NDArray[np.intp]) -> Self:
-        """Return the distributions of some states."""
-        return replace(
-            self,
-            locations=self.locations[states],
-            scales=self.scales[states],
-            freedoms=self.freedoms[states],
-            precisions=self.precisions[states],
-        )
-
-    def is_discrete(self, column: int) -> bool:
-        """Return False."""
-        return False
 
     def _spread(self, column: int) -> tuple[Floats, Floats]:
         """Return the scales of all nodes and states, (Q, J), and the nodes' weights."""
@@ -225,7 +209,7 @@ class ScaleMixtureMarginals:
 
 
 @dataclass(frozen=True, eq=False)
-class StudentTModel:
+class StudentTModel(StatesMixin):
     """Student t vectors, and the remaining uncertainty of their locations and scales.
 
     Given the weight u ~ Gamma(nu / 2, nu / 2) of the next observation, and with mu and Sigma
@@ -371,17 +355,6 @@ class StudentTModel:
             chosen = np.minimum((sums <= limits).sum(axis=1), len(nodes.logs) - 1)
             factors[rows] = spread[k, chosen] / freedoms[k]
         return draw_by_regression(values, states, self.means, wide, freedoms, factors, rng)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
-        return replace(
-            self,
-            means=self.means[order],
-            scales=self.scales[order],
-            freedoms=self.freedoms[order],
-            ratios=self.ratios[order],
-            precisions=self.precisions[order],
-        )
 
 
 def _patterns(

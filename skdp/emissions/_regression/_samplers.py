@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from skdp._checks import as_floats
@@ -15,11 +14,13 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, make_seed_sequence
 from skdp._part import ChainComponent
 from skdp.emissions._common._columns import check_numbers, find_columns
+from skdp.emissions._common._marginals import StatesMixin
 from skdp.emissions._common._protocol import Coupling, write_states_of_windows
 from skdp.emissions._discrete._poisson import MOST, stirling_rest
 from skdp.emissions._gaussian._autoregressive_model import (
     RegressionPrior,
     Regressions,
+    RegressionSampler,
     draw_noise,
     weigh,
 )
@@ -143,7 +144,7 @@ def as_inputs(roles: Roles, inputs: Any, states: Any = None) -> Floats:
 # The base class of the models in stored samples.
 
 
-class RegressionModel:
+class RegressionModel(StatesMixin):
     """Methods of a dataclass whose fields are `roles` and arrays with one entry for each state."""
 
     roles: Roles
@@ -188,11 +189,6 @@ class RegressionModel:
 
     def _draw_targets(self, states: Places, inputs: Floats, rng: np.random.Generator) -> Floats:
         raise NotImplementedError
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        names = [field.name for field in fields(self) if field.name != "roles"]  # type: ignore[arg-type]
-        return replace(self, **{name: getattr(self, name)[order] for name in names})  # type: ignore[type-var]
 
     def sample(self, states: Any, rng: Any) -> Any:
         """Raise a TypeError, because inputs of new steps are unknown."""
@@ -301,23 +297,17 @@ class CoefModel(RegressionModel):
 # Linear regressions with a conjugate prior: sampler and model.
 
 
-class NormalRegressionSampler(ChainComponent):
+class NormalRegressionSampler(RegressionSampler):
     """Sampler of the coefficients and covariances of all states."""
 
     # Rows are regressors and residuals in units of the prior; without targets they are NaN, which
     # has the density 1.
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows",)
-    starts_with_one_state = True
 
     def __init__(self, n_states: int, roles: Roles, prior: RegressionPrior):
         self.n_states, self.roles, self.prior = n_states, roles, prior
         self.target_columns = roles.targets
         self.regressions = Regressions(n_states, prior)
-
-    @property
-    def counts(self) -> Floats:
-        """Number of steps of each state."""
-        return self.regressions.counts
 
     def attach(self, values: Floats) -> None:
         """Store the observations."""
@@ -335,34 +325,6 @@ class NormalRegressionSampler(ChainComponent):
         other = NormalRegressionSampler(n_states, self.roles, self.prior)
         other._rows = as_readonly(self._rows[steps])
         return other
-
-    def complete(self, states: Places, rng: Stream) -> None:
-        """Do nothing: steps without targets are left out, since they carry no information."""
-
-    def condition(self, states: Places) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        self.regressions.condition(self._rows, states)
-
-    def write_log_predictive(self, out: Floats) -> None:
-        """Write the log predictive densities of all steps given the observations of each state."""
-        self.regressions.write_log_predictive(self._rows, out)
-
-    def start(self, states: Places, rng: Stream) -> None:
-        """Write initial states, by assigning windows of steps to the regressions that fit best."""
-        write_states_of_windows(self, self.n_states, states, rng)
-
-    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
-        """Draw coefficients and covariances given the states."""
-        self.condition(states)
-        self.regressions.draw(rng)
-
-    def write_log_obs(self, out: Floats) -> None:
-        """Write the log densities of the targets of all steps; 0 for missing targets."""
-        self.regressions.write_log_obs(self._rows, out)
-
-    def log_evidence(self) -> float:
-        """Return log p(targets | z, inputs)."""
-        return self.regressions.log_evidence()
 
     def model(self) -> NormalRegressionModel:
         """Return the distributions of the next targets given the states."""
