@@ -23,8 +23,9 @@ from skdp.emissions._common._columns import (
     ObservedSequences,
     check_shared_out,
     find_columns,
+    refuse_cells,
 )
-from skdp.emissions._common._marginals import Marginals, NumberMarginals
+from skdp.emissions._common._marginals import ColumnMarginals, Marginals, NumberMarginals
 from skdp.emissions._common._protocol import (
     CollapsedEmission,
     ComparableEmission,
@@ -67,12 +68,9 @@ class Block:
     def of(self, values: Floats) -> Floats:
         """Return the block's columns, or raise a ValueError if they contain forbidden NaN."""
         own: Floats = as_readonly(np.ascontiguousarray(values[:, self.columns]))
-        if not self.allows_nan and np.isnan(own).any():
-            t, d = np.argwhere(np.isnan(own))[0]
-            raise ValueError(
-                f"X contains NaN in column {self.columns[d]} at step {t}, counted through all "
-                "sequences: this emission takes no missing values."
-            )
+        if not self.allows_nan:
+            rule = "X contains NaN in {place}: this emission takes no missing values."
+            refuse_cells(np.isnan(own), own, rule, self.columns)
         return own
 
 
@@ -90,36 +88,26 @@ def find_target_columns(blocks: Sequence[Block], parts: Sequence[Any]) -> Places
 
 
 @dataclass(frozen=True, eq=False)
-class UnorderedMarginals:
+class UnorderedMarginals(ColumnMarginals):
     """Marginals of categories, which have no order, moments or quantiles."""
 
-    n_states: int
+    _is_discrete = True
+
+    zeros: Floats  # (J, 1), equal for all states
 
     @property
     def means(self) -> Floats:
         """Means, all NaN."""
-        return np.full((self.n_states, 1), np.nan)
+        return self.zeros + np.nan
 
     @property
     def variances(self) -> Floats:
         """Variances, all NaN."""
         return self.means
 
-    def parameters(self, column: int) -> Floats:
-        """Return zeros, which are equal for all states."""
-        return np.zeros((self.n_states, 1))
-
-    def take(self, states: NDArray[np.intp]) -> Self:
-        """Return the distributions of some states."""
-        return replace(self, n_states=len(states))
-
-    def is_discrete(self, column: int) -> bool:
-        """Return True."""
-        return True
-
     def cdf(self, x: Floats, column: int) -> Floats:
         """Return NaN."""
-        return np.full((*x.shape, self.n_states), np.nan)
+        return np.full((*x.shape, len(self.zeros)), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +222,7 @@ class IndependentModel:
         parts: list[Marginals] = []
         for block, model in self._pairs():
             if isinstance(model, CategoricalModel):
-                parts.append(UnorderedMarginals(len(model.probs)))
+                parts.append(UnorderedMarginals(np.zeros((len(model.probs), 1))))
             else:
                 _require(block, model, "marginals", "forecast")
                 parts.append(model.marginals())

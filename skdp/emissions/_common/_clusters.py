@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._checks import check_memory
-from skdp._numeric import Floats, Ints, Places
+from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp.emissions._common._protocol import CollapsedEmission
 from skdp.emissions._kernels._augmented import MOST_NODES
@@ -23,17 +24,39 @@ from skdp.emissions._kernels._clusters import (
     PARTS,
 )
 
-# Arrays for rows of independent columns, and for rows of several parts.
+# Arrays by name: rows, statistics of clusters, drawn parameters, and scratch arrays of kernels. The
+# kernels of each family describe them.
+
+CellRows = namedtuple("CellRows", "values amounts codes powers constants")
+CellClusters = namedtuple("CellClusters", "vectors normals counts symbols totals")
+CellParameters = namedtuple("CellParameters", "heads normals intensities logs")
+CellScratch = namedtuple("CellScratch", "line pair")
+
+GaussianRows = namedtuple("GaussianRows", "values")
+GaussianClusters = namedtuple("GaussianClusters", "vectors factors points")
+GaussianParameters = namedtuple("GaussianParameters", "heads factors offsets")
+GaussianScratch = namedtuple("GaussianScratch", "lines columns matrix")
+
+AugmentedRows = namedtuple("AugmentedRows", "values weights hidden n_hidden shape alone")
+AugmentedClusters = namedtuple("AugmentedClusters", "vectors factors points masses")
+AugmentedLines = namedtuple("AugmentedLines", "logs squares work triangle dots drawn")
+AugmentedScratch = namedtuple(
+    "AugmentedScratch",
+    "lines columns matrix squares heads work triangle nodes marks",
+)
+
+CountRows = namedtuple("CountRows", "ptr kinds amounts totals constants")
+CountClusters = namedtuple("CountClusters", "vectors sums slopes")
+CountParameters = namedtuple("CountParameters", "heads logs")
+CountScratch = namedtuple("CountScratch", "lines")
+
+Parts = namedtuple("Parts", "cells gaussians counts")
+PartClusters = namedtuple("PartClusters", "vectors cells gaussians counts")
+PartParameters = namedtuple("PartParameters", "heads cells gaussians counts")
+PartScratch = namedtuple("PartScratch", "line pair cells gaussians counts")
 
 
-class CellRows(NamedTuple):
-    """Rows of independent columns: see `_kernels/_cells`."""
-
-    values: Floats
-    amounts: Floats
-    codes: Ints
-    powers: Floats
-    constants: Floats
+# Priors of clusters, and columns of tables.
 
 
 class CellPrior(NamedTuple):
@@ -48,68 +71,6 @@ class CellPrior(NamedTuple):
     weights: Floats  # (V,), Dirichlet parameters of the symbols of all columns of categories
     totals: Floats  # (R,), sums of the weights of each column
     ptr: Places  # (R + 1,), offsets of the symbols of each column
-
-
-class CellClusters(NamedTuple):
-    """Statistics of clusters: see `_kernels/_cells`."""
-
-    vectors: Floats
-    normals: Floats
-    counts: Floats
-    symbols: Floats
-    totals: Floats
-
-
-class CellParameters(NamedTuple):
-    """Drawn parameters of clusters: see `_kernels/_cells`."""
-
-    heads: Floats
-    normals: Floats
-    intensities: Floats
-    logs: Floats
-
-
-class CellScratch(NamedTuple):
-    """Scratch arrays of kernels."""
-
-    line: Floats
-    pair: Floats
-
-
-class Parts(NamedTuple):
-    """Rows, or priors, of a table with parts: independent columns, and parts of several columns."""
-
-    cells: Any
-    gaussians: tuple[Any, ...] | None
-    counts: tuple[Any, ...] | None
-
-
-class PartClusters(NamedTuple):
-    """Statistics of clusters in all parts; `vectors` is that of the cells, with the sizes."""
-
-    vectors: Floats
-    cells: CellClusters
-    gaussians: tuple[Any, ...] | None
-    counts: tuple[Any, ...] | None
-
-
-class PartParameters(NamedTuple):
-    """Drawn parameters of clusters in all parts."""
-
-    heads: Floats
-    cells: CellParameters
-    gaussians: tuple[Any, ...] | None
-    counts: tuple[Any, ...] | None
-
-
-class PartScratch(NamedTuple):
-    """Scratch arrays of kernels for all parts."""
-
-    line: Floats
-    pair: Floats
-    cells: CellScratch
-    gaussians: tuple[Any, ...] | None
-    counts: tuple[Any, ...] | None
 
 
 class NormalColumns(NamedTuple):
@@ -181,15 +142,6 @@ def _flat(arrays: list[Floats]) -> Floats:
     return np.concatenate([np.empty(0), *arrays])
 
 
-# Arrays for Gaussian rows, and for rows of counts.
-
-
-class GaussianRows(NamedTuple):
-    """Gaussian observations: see `_kernels/_gaussian_clusters`."""
-
-    values: Floats
-
-
 class GaussianClusterPrior(NamedTuple):
     """Prior of means and covariances by blocks: `GaussianPrior` and the sum of log determinants."""
 
@@ -200,85 +152,6 @@ class GaussianClusterPrior(NamedTuple):
     log_det: float  # sum of the log determinants of the scales of all blocks
 
 
-class GaussianClusters(NamedTuple):
-    """Statistics of clusters: see `_kernels/_gaussian_clusters`."""
-
-    vectors: Floats
-    factors: Floats
-    points: Floats
-
-
-class GaussianParameters(NamedTuple):
-    """Drawn parameters of clusters: see `_kernels/_clusters`."""
-
-    heads: Floats
-    factors: Floats
-    offsets: Floats
-
-
-class GaussianScratch(NamedTuple):
-    """Scratch arrays of kernels."""
-
-    lines: Floats
-    columns: Floats
-    matrix: Floats
-
-
-class AugmentedRows(NamedTuple):
-    """Gaussian rows with drawn weights and missing values: see `_kernels/_augmented`."""
-
-    values: Floats
-    weights: Floats
-    hidden: NDArray[np.bool_]
-    n_hidden: Places
-    shape: float
-    alone: Floats
-
-
-class AugmentedClusters(NamedTuple):
-    """Statistics of clusters: see `_kernels/_augmented`."""
-
-    vectors: Floats
-    factors: Floats
-    points: Floats
-    masses: Floats
-
-
-class AugmentedLines(NamedTuple):
-    """Scratch arrays of draws given parameters: see `_kernels/_augmented`."""
-
-    logs: Floats
-    squares: Floats
-    work: Floats
-    triangle: Floats
-    dots: Floats
-    drawn: Floats
-
-
-class AugmentedScratch(NamedTuple):
-    """Scratch arrays of kernels."""
-
-    lines: Floats
-    columns: Floats
-    matrix: Floats
-    squares: Floats
-    heads: Floats
-    work: Floats
-    triangle: Floats
-    nodes: Floats
-    marks: Floats
-
-
-class CountRows(NamedTuple):
-    """Rows of counts: see `_kernels/_discrete`."""
-
-    ptr: Places
-    kinds: Ints
-    amounts: Floats
-    totals: Floats
-    constants: Floats
-
-
 class CountClusterPrior(NamedTuple):
     """Prior of intensities or probabilities."""
 
@@ -286,27 +159,6 @@ class CountClusterPrior(NamedTuple):
     total_shape: float  # their sum
     rates: Floats  # (V,), of the Gamma priors; empty for a Dirichlet prior
     is_poisson: bool
-
-
-class CountClusters(NamedTuple):
-    """Statistics of clusters: see `_kernels/_discrete`."""
-
-    vectors: Floats
-    sums: Floats
-    slopes: Floats
-
-
-class CountParameters(NamedTuple):
-    """Drawn parameters of clusters: see `_kernels/_clusters`."""
-
-    heads: Floats
-    logs: Floats
-
-
-class CountScratch(NamedTuple):
-    """Scratch arrays of kernels."""
-
-    lines: Floats
 
 
 # The rows and the prior of an emission.

@@ -274,13 +274,22 @@ class PartedEmission(EstimatorMixin, BaseEstimator):
         raise NotImplementedError
 
 
+def refuse_cells(wrong: Any, values: Floats, message: str, names: Any = None) -> None:
+    """Raise a ValueError if a cell is wrong, (N, D): a message with its {value} and {place}.
+    `names` are those of the columns in messages: numbers unless given.
+    """
+    if wrong.any():
+        t, d = np.argwhere(wrong)[0]
+        name = d if names is None else names[d]
+        place = f"{name if isinstance(name, str) else f'column {name}'} at step {t}"
+        place = f"{place}, counted through all sequences"
+        raise ValueError(message.format(value=f"{values[t, d]:g}", place=place))
+
+
 def check_numbers(values: Floats) -> None:
     """Raise a ValueError if an observation is infinite."""
-    if np.isinf(values).any():
-        t, d = np.argwhere(np.isinf(values))[0]
-        raise ValueError(
-            f"X must hold finite numbers, or NaN for missing values; got {values[t, d]:g}."
-        )
+    rule = "X must hold finite numbers, or NaN for missing values; got {value}."
+    refuse_cells(np.isinf(values), values, rule)
     check_scale(values)
 
 

@@ -12,7 +12,7 @@ from scipy.special import betaln
 from skdp._checks import check_beta_prior
 from skdp._numeric import Floats, Ints, Places, Stream
 from skdp.emissions._common._clusters import ClusterTerms, SymbolColumns, cell_terms
-from skdp.emissions._common._columns import Observations, PartedEmission
+from skdp.emissions._common._columns import Observations, PartedEmission, refuse_cells
 from skdp.emissions._common._marginals import BinaryMarginals, StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import DiscreteSampler
 from skdp.emissions._kernels import _discrete as kernels
@@ -75,13 +75,8 @@ class BernoulliEmission(PartedEmission):
 def find_places(values: Floats) -> Ints:
     """Return the rows of `log_table` for the observations, or raise a ValueError."""
     missing, ones = np.isnan(values), values == 1.0
-    wrong = ~(missing | ones | (values == 0.0))
-    if wrong.any():
-        t, d = np.argwhere(wrong)[0]
-        raise ValueError(
-            "X must hold 0 and 1, or NaN for missing values; got "
-            f"{values[t, d]:g} in column {d} at step {t}, counted through all sequences."
-        )
+    rule = "X must hold 0 and 1, or NaN for missing values; got {value} in {place}."
+    refuse_cells(~(missing | ones | (values == 0.0)), values, rule)
     n_columns = values.shape[1]
     places = 2 * np.arange(n_columns, dtype=np.int32) + ones
     places[missing] = 2 * n_columns

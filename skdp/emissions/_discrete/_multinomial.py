@@ -17,7 +17,7 @@ from skdp._numeric._arithmetic import round_sum, sum_exactly
 from skdp._numeric._numba import as_readonly
 from skdp._sklearn_compat import Interval
 from skdp.emissions._common._clusters import ClusterTerms, count_terms
-from skdp.emissions._common._columns import Observations, PartedEmission
+from skdp.emissions._common._columns import Observations, PartedEmission, refuse_cells
 from skdp.emissions._common._marginals import StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import (
     DiscreteSampler,
@@ -439,12 +439,10 @@ def list_events(values: Floats) -> CountEvents:
             f"{int(np.argmax(missing[t]))}: its number of events is unknown."
         )
     wrong = ~missing & ~((values >= 0.0) & (values == np.floor(values)) & (values <= _MOST))
-    if wrong.any():
-        t, d = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"X must hold counts, integers from 0 to {_MOST:g}, or rows of NaN for missing steps; "
-            f"got {values[t, d]:g} in column {d} at step {t}, counted through all sequences."
-        )
+    rule = (
+        f"X must hold counts, integers from 0 to {_MOST:g}, or rows of NaN for missing steps; got "
+    )
+    refuse_cells(wrong, values, rule + "{value} in {place}.")
     steps, kinds = np.nonzero((values > 0.0) & ~missing)
     amounts = values[steps, kinds]
     known = np.where(missing, 0.0, values)

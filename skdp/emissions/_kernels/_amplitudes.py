@@ -97,13 +97,10 @@ def project(values, rows, weights, precisions, projections, rests):
 @njit_loop
 def add_up_projections(projections, states, counts, totals, outer):
     """Write the number of steps of every state, and sums of projections and of their products."""
-    n_states, n_factors = totals.shape
-    for j in range(n_states):
-        counts[j] = 0.0
-        for f in range(n_factors):
-            totals[j, f] = 0.0
-            for g in range(f + 1):
-                outer[j, f, g] = 0.0
+    n_factors = totals.shape[1]
+    counts[:] = 0.0
+    totals[:] = 0.0
+    outer[:] = 0.0
     for t in range(states.shape[0]):
         j = states[t]
         counts[j] += 1.0
@@ -282,11 +279,8 @@ def add_up_deviations(factors, states, amplitudes):
 def add_up_regression(values, amplitudes, gram, cross):
     """Write sum_t x_t x_t^T (lower triangle) and sum_t x_t y_t^T, x_t = (1, a_t)."""
     n_rows, n_dims = cross.shape
-    for f in range(n_rows):
-        for d in range(n_dims):
-            cross[f, d] = 0.0
-        for g in range(f + 1):
-            gram[f, g] = 0.0
+    cross[:] = 0.0
+    gram[:] = 0.0
     for t in range(values.shape[0]):
         for f in range(n_rows):
             x = 1.0 if f == 0 else amplitudes[t, f - 1]
@@ -332,8 +326,7 @@ def write_regression_weights(gram, cross, precisions, scales, normals, weights, 
 def add_up_residuals(values, amplitudes, weights, residuals):
     """Write the sums of squared residuals of all columns."""
     n_dims = residuals.shape[0]
-    for d in range(n_dims):
-        residuals[d] = 0.0
+    residuals[:] = 0.0
     for t in range(values.shape[0]):
         for d in range(n_dims):
             rest = values[t, d] - weights[0, d]

@@ -621,13 +621,10 @@ def add_up_weighted(values, weights, states, counts, masses, centers, scatter):
     """Write the weighted statistics of all components; missing blocks are left out."""
     n_components, width = centers.shape
     n_blocks = values.shape[1] // width
-    for k in range(n_components):
-        counts[k] = 0.0
-        masses[k] = 0.0
-        for d in range(width):
-            centers[k, d] = 0.0
-            for e in range(d + 1):
-                scatter[k, d, e] = 0.0
+    counts[:] = 0.0
+    masses[:] = 0.0
+    centers[:] = 0.0
+    scatter[:] = 0.0
     for t in range(values.shape[0]):
         for b in range(n_blocks):
             if not math.isnan(values[t, b * width]):

@@ -76,12 +76,9 @@ class Moments(NamedTuple):
 def add_up_observed(values, states, counts, means, scatter):
     """Write number, mean and scatter of the values that are not missing."""
     n_states, n_dims = counts.shape
-    for d in range(n_dims):
-        scatter[d] = 0.0
-    for j in range(n_states):
-        for d in range(n_dims):
-            counts[j, d] = 0.0
-            means[j, d] = 0.0
+    scatter[:] = 0.0
+    counts[:] = 0.0
+    means[:] = 0.0
     for t in range(values.shape[0]):
         j = states[t]
         for d in range(n_dims):
@@ -211,8 +208,7 @@ def draw_busy_bits(
     Without links, idle states are integrated out. In a buffet, bits of no other state are skipped.
     """
     n_factors, n_states = spins.shape
-    for f in range(n_factors):
-        n_on[f] = 0.0
+    n_on[:] = 0.0
     n_counted = 0.0
     for j in range(n_states):
         counted = not idle[j]

@@ -266,8 +266,7 @@ def count_on(spins, idle, links, n_on):
     """Write the number of counted states with each factor; return the number of counted states."""
     n_columns, n_states = spins.shape
     n_counted = 0.0
-    for f in range(n_columns):
-        n_on[f] = 0.0
+    n_on[:] = 0.0
     for j in range(n_states):
         counted = not idle[j]
         if links is not None:
@@ -394,8 +393,7 @@ def split_or_merge_equals(
     """
     n_columns, n_states = spins.shape
     n_counted, n_used = count_on(spins, idle, links, n_on), 0
-    for f in range(n_columns):
-        done[f] = False
+    done[:] = False
     for f in range(n_columns):
         n_used += n_on[f] > 0.0
     if links is not None:
@@ -627,8 +625,7 @@ def group_steps(values, scales, middle, n_rounds, centers, counts, nearest, stat
     """
     n_steps, n_dims = values.shape
     n_groups = centers.shape[0]
-    for t in range(n_steps):
-        nearest[t] = 1.0
+    nearest[:] = 1.0
     for k in range(n_groups):
         total = 0.0
         for t in range(n_steps):
@@ -651,10 +648,8 @@ def group_steps(values, scales, middle, n_rounds, centers, counts, nearest, stat
         find_nearest(values, scales, centers, states)
         if i == n_rounds - 1:
             break
-        for k in range(n_groups):
-            for d in range(n_dims):
-                counts[k, d] = 0.0
-                centers[k, d] = 0.0
+        counts[:] = 0.0
+        centers[:] = 0.0
         for t in range(n_steps):
             for d in range(n_dims):
                 if not math.isnan(values[t, d]):

@@ -245,9 +245,7 @@ NEGLIGIBLE = -40.0
 @njit_loop
 def count_symbols(symbols, states, counts):
     """Write the number of times that each state emits each symbol to `counts`, (V, J)."""
-    for v in range(counts.shape[0]):
-        for j in range(counts.shape[1]):
-            counts[v, j] = 0
+    counts[:] = 0
     for t in range(symbols.shape[0]):
         if states[t] >= 0 and symbols[t] >= 0:
             counts[symbols[t], states[t]] += 1
@@ -257,8 +255,7 @@ def count_symbols(symbols, states, counts):
 def normalize(log_probs, sums):
     """Subtract the log sums of all states, whose largest terms are in `sums[0]`."""
     n_symbols, n_states = log_probs.shape
-    for j in range(n_states):
-        sums[1, j] = 0.0
+    sums[1] = 0.0
     for v in range(n_symbols):
         for j in range(n_states):
             sums[1, j] += fast_exp(log_probs[v, j] - sums[0, j])
@@ -273,8 +270,7 @@ def normalize(log_probs, sums):
 def draw_log_probs(counts, prior, log_probs, sums, rng):
     """Draw log theta_j ~ Dirichlet(prior + n_j) for all states; `sums`, (2, J), is scratch."""
     n_symbols, n_states = counts.shape
-    for j in range(n_states):
-        sums[0, j] = -math.inf
+    sums[0] = -math.inf
     for v in range(n_symbols):
         # Most states have never emitted this symbol: their draws share one shape and constants.
         small = prior[v] < 1.0
@@ -360,8 +356,7 @@ def log_evidence_of_symbols(counts, prior):
 def list_cells(counts, group, n_groups, cells, sizes):
     """Write keys n G + g of all counts n > 0, and n_j of all states; return the number of keys."""
     n = 0
-    for j in range(counts.shape[1]):
-        sizes[j] = 0
+    sizes[:] = 0
     for v in range(counts.shape[0]):
         for j in range(counts.shape[1]):
             if counts[v, j] > 0:
@@ -393,10 +388,8 @@ def log_evidence_of_concentration(concentration, base_values, cells, n_cells, si
 @njit_loop
 def add_up_values(values, states, counts, totals):
     """Write the number of observed values of each state and column, and their sums."""
-    for j in range(counts.shape[0]):
-        for d in range(values.shape[1]):
-            counts[j, d] = 0.0
-            totals[j, d] = 0.0
+    counts[:] = 0.0
+    totals[:] = 0.0
     for t in range(values.shape[0]):
         if states[t] >= 0:
             for d in range(values.shape[1]):
@@ -417,9 +410,8 @@ def draw_log_intensities(counts, totals, shapes, rates, log_intensities, rng):
 @njit_loop
 def weigh_counts(values, log_intensities, log_obs):
     """Write sum_d log Poisson(x_td; lambda_jd) over observed values to `log_obs`."""
+    log_obs[:] = 0.0
     for t in range(values.shape[0]):
-        for j in range(log_obs.shape[1]):
-            log_obs[t, j] = 0.0
         for d in range(values.shape[1]):
             if math.isnan(values[t, d]):
                 continue
@@ -456,9 +448,7 @@ def weigh_counts(values, log_intensities, log_obs):
 @njit_loop
 def count_bits(places, states, counts):
     """Write the number of times each state has each value of each column."""
-    for i in range(counts.shape[0]):
-        for j in range(counts.shape[1]):
-            counts[i, j] = 0
+    counts[:] = 0
     for t in range(places.shape[0]):
         j = states[t]
         if j >= 0:
@@ -483,9 +473,8 @@ def add_rows(places, rows, out):
     """Write sum_d rows[places[t, d]] to out[t], four rows at a time."""
     n_columns = places.shape[1]
     rest = n_columns - n_columns % 4
+    out[:] = 0.0
     for t in range(places.shape[0]):
-        for j in range(out.shape[1]):
-            out[t, j] = 0.0
         for d in range(0, rest, 4):
             a, b, c, e = places[t, d], places[t, d + 1], places[t, d + 2], places[t, d + 3]
             for j in range(out.shape[1]):
@@ -502,9 +491,7 @@ def add_rows(places, rows, out):
 @njit_loop
 def count_events(ptr, kinds, amounts, states, counts):
     """Write the number of events of each kind in each state to `counts`, (V, J) int64."""
-    for v in range(counts.shape[0]):
-        for j in range(counts.shape[1]):
-            counts[v, j] = 0
+    counts[:] = 0
     for t in range(states.shape[0]):
         j = states[t]
         if j >= 0:

@@ -362,10 +362,8 @@ def find_nearest(values, weights, centers, states):
 def move_centers(values, states, centers, sums, counts):
     """Move centers to the means of the observed values of their steps, if there are any."""
     n_states, n_dims = centers.shape
-    for j in range(n_states):
-        for d in range(n_dims):
-            sums[j, d] = 0.0
-            counts[j, d] = 0.0
+    sums[:] = 0.0
+    counts[:] = 0.0
     for t in range(values.shape[0]):
         for d in range(n_dims):
             if not math.isnan(values[t, d]):
@@ -683,13 +681,11 @@ MASK = (1 << LIMB) - 1
 @njit_loop
 def find_ranges(values, states, numbers, lows, highs):
     """Write the numbers of observations and the ranges of all components."""
-    n_components, width = lows.shape
+    width = lows.shape[1]
     n_blocks = values.shape[1] // width
-    for k in range(n_components):
-        numbers[k] = 0
-        for d in range(width):
-            lows[k, d] = math.inf
-            highs[k, d] = -math.inf
+    numbers[:] = 0
+    lows[:] = math.inf
+    highs[:] = -math.inf
     for t in range(values.shape[0]):
         if states[t] < 0:
             continue
@@ -754,13 +750,10 @@ def choose_units_about(mean, numbers, lows, highs, scales):
 @njit_loop
 def add_up(values, states, middles, scales, units, firsts, seconds, distances):
     """Write the sums of deviations from the midpoints and of their products."""
-    n_components, width = middles.shape
+    width = middles.shape[1]
     n_blocks = values.shape[1] // width
-    for k in range(n_components):
-        for d in range(width):
-            firsts[k, d] = 0
-            for e in range(width):
-                seconds[k, d, e] = 0
+    firsts[:] = 0
+    seconds[:] = 0
     for t in range(values.shape[0]):
         if states[t] < 0:
             continue
@@ -809,9 +802,7 @@ def settle(numbers, middles, scales, units, firsts, seconds, counts, centers, sc
 def multiply(values, mean, scales, unit, products, distances):
     """Write sums of products of deviations from a mean, 0 for missing values: a lower triangle."""
     n_dims = mean.shape[0]
-    for d in range(n_dims):
-        for e in range(n_dims):
-            products[d, e] = 0
+    products[:] = 0
     for t in range(values.shape[0]):
         for d in range(n_dims):
             y = (values[t, d] - mean[d]) * scales[d]

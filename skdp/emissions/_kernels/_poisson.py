@@ -349,9 +349,8 @@ def draw_coefs(
 @njit_loop
 def weigh(rows, offsets, counts, log_counts, constants, coefs, log_obs):
     """Write the log probabilities of the observed targets of all steps in all states."""
+    log_obs[:] = 0.0
     for t in range(rows.shape[0]):
-        for j in range(log_obs.shape[1]):
-            log_obs[t, j] = 0.0
         for d in range(counts.shape[1]):
             if counts[t, d] >= 0.0:
                 for j in range(log_obs.shape[1]):

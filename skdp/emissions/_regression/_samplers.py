@@ -13,7 +13,7 @@ from skdp._numeric import Floats, Places, Stream
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, make_seed_sequence
 from skdp._part import ChainComponent
-from skdp.emissions._common._columns import check_numbers, find_columns
+from skdp.emissions._common._columns import check_numbers, find_columns, refuse_cells
 from skdp.emissions._common._marginals import StatesMixin
 from skdp.emissions._common._protocol import Coupling, write_states_of_windows
 from skdp.emissions._discrete._poisson import MOST, stirling_rest
@@ -80,27 +80,15 @@ class Roles(NamedTuple):
             )
         check_numbers(values)
         missing = np.isnan(targets)
-        if self.output == "bernoulli":
-            wrong = ~(missing | (targets == 0.0) | (targets == 1.0))
-            if wrong.any():
-                t, d = np.argwhere(wrong)[0]
-                raise ValueError(
-                    "X must hold 0 and 1, or NaN for missing values, in the targets of "
-                    f"RegressionEmission(output='bernoulli'); got {targets[t, d]:g} in "
-                    f"{self.call(self.targets[d])} at step {t}, counted through all sequences."
-                )
-            return inputs, targets
-        if self.output == "poisson":
-            is_count = (targets >= 0.0) & (targets <= MOST) & (targets == np.floor(targets))
-            wrong = ~(missing | is_count)
-            if wrong.any():
-                t, d = np.argwhere(wrong)[0]
-                raise ValueError(
-                    f"X must hold counts, integers from 0 to {MOST:g}, or NaN for missing values, "
-                    "in the targets of RegressionEmission(output='poisson'); got "
-                    f"{targets[t, d]:g} in {self.call(self.targets[d])} at step {t}, counted "
-                    "through all sequences."
-                )
+        if self.output != "normal":
+            wrong, numbers = (targets != 0.0) & (targets != 1.0), "0 and 1,"
+            if self.output == "poisson":
+                wrong = (targets < 0.0) | (targets > MOST) | (targets != np.floor(targets))
+                numbers = f"counts, integers from 0 to {MOST:g},"
+            rule = f"X must hold {numbers} or NaN for missing values, in the targets of "
+            rule += f"RegressionEmission(output='{self.output}'); got "
+            names = [self.call(column) for column in self.targets]
+            refuse_cells(wrong & ~missing, targets, rule + "{value} in {place}.", names)
             return inputs, targets
         in_part = missing.any(axis=1) & ~missing.all(axis=1)
         if in_part.any():
