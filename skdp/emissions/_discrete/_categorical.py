@@ -269,7 +269,32 @@ class CategoricalEmission(PartedEmission):
         return base * (n_symbols / base.sum())
 
 
-class CategoricalSampler(DiscreteSampler):
+class DirichletSampler(DiscreteSampler):
+    """Sampler of probabilities with Dirichlet priors, ordered by symbol, in all states."""
+
+    prior: Floats  # (V,)
+    log_probs: Floats  # (V, J)
+
+    def parameters(self) -> tuple[Floats, ...]:
+        """Return log theta, (J, V)."""
+        return (self.log_probs.T,)
+
+    def log_posterior(self) -> float:
+        """Return the log density of log odds of theta given the states and the prior."""
+        shapes = self.counts + self.prior[:, np.newaxis]
+        logs = (shapes * self.log_probs - gammaln(shapes)).sum(axis=0)
+        return float((logs + gammaln(shapes.sum(axis=0))).sum())
+
+    def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
+        """Return log Bhattacharyya coefficients of single symbols, (K, K)."""
+        log_probs = np.ascontiguousarray(parameters[0])
+        out = np.empty((len(log_probs), len(log_probs)))
+        roots = np.ascontiguousarray(np.exp(0.5 * log_probs.T))
+        affinities.compare_probabilities(log_probs, roots, out)
+        return out
+
+
+class CategoricalSampler(DirichletSampler):
     """Sampler of the probabilities of symbols in all states, and of their concentration."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols",)
@@ -492,21 +517,9 @@ class CategoricalSampler(DiscreteSampler):
         counts = np.bincount(cells, powers[known], n_symbols * n_states)
         self.counts = counts.reshape(n_symbols, n_states)
 
-    def parameters(self) -> tuple[Floats, ...]:
-        """Return log theta, (J, V)."""
-        return (self.log_probs.T,)
-
-    def log_posterior(self) -> float:
-        """Return the log density of log odds of theta given the states and A."""
-        return log_density_of_probabilities(self.counts, self.prior, self.log_probs)
-
     def known_model(self, parameters: tuple[Floats, ...]) -> CategoricalModel:
         """Return the distributions of states with known probabilities."""
         return CategoricalModel(np.exp(parameters[0]), self.concentration)
-
-    def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
-        """Return log Bhattacharyya coefficients, (K, K)."""
-        return compare_probabilities(parameters[0])
 
     def move_shared(self, rng: Stream) -> Floats | None:
         """Draw the concentration with theta integrated out, then move theta accordingly.
@@ -537,23 +550,6 @@ def log_evidence_of_base(base: Floats, counts: Floats, concentration: float) -> 
     totals = counts.sum(axis=0)
     result = (gammaln(shapes + counts) - gammaln(shapes)).sum()
     return float(result - (gammaln(concentration + totals) - gammaln(concentration)).sum())
-
-
-def log_density_of_probabilities(counts: Places, prior: Floats, log_probs: Floats) -> float:
-    """Return the log density of log odds of theta_j ~ Dirichlet(prior + n_j); arrays are (V, J)."""
-    shapes = counts + prior[:, np.newaxis]
-    logs = (shapes * log_probs - gammaln(shapes)).sum(axis=0) + gammaln(shapes.sum(axis=0))
-    return float(logs.sum())
-
-
-def compare_probabilities(log_probs: Floats) -> Floats:
-    """Return log Bhattacharyya coefficients of rows of log theta, (K, K)."""
-    log_probs = np.ascontiguousarray(log_probs)
-    out = np.empty((len(log_probs), len(log_probs)))
-    affinities.compare_probabilities(
-        log_probs, np.ascontiguousarray(np.exp(0.5 * log_probs.T)), out
-    )
-    return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,11 +19,7 @@ from skdp._sklearn_compat import Interval
 from skdp.emissions._common._clusters import ClusterTerms, count_terms
 from skdp.emissions._common._columns import Observations, PartedEmission, refuse_cells
 from skdp.emissions._common._marginals import StatesMixin, fill_by_means
-from skdp.emissions._discrete._categorical import (
-    DiscreteSampler,
-    compare_probabilities,
-    log_density_of_probabilities,
-)
+from skdp.emissions._discrete._categorical import DirichletSampler
 from skdp.emissions._discrete._poisson import log_deviation, log_negative_binomial, stirling_rest
 from skdp.emissions._kernels import _discrete as kernels
 
@@ -452,7 +448,7 @@ def list_events(values: Floats) -> CountEvents:
     return CountEvents(ptr, kinds.astype(np.int32), amounts, coefficients)
 
 
-class MultinomialSampler(DiscreteSampler):
+class MultinomialSampler(DirichletSampler):
     """Sampler of the probabilities of kinds of events in all states."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_events", "_all_coefficients")
@@ -526,21 +522,9 @@ class MultinomialSampler(DiscreteSampler):
         ptr, kinds, amounts, log_coefficients = self._events
         return count_terms((ptr, kinds, amounts), log_coefficients, self.prior)
 
-    def parameters(self) -> tuple[Floats, ...]:
-        """Return log theta, (J, V)."""
-        return (self.log_probs.T,)
-
-    def log_posterior(self) -> float:
-        """Return the log density of log odds of theta given the states."""
-        return log_density_of_probabilities(self.counts, self.prior, self.log_probs)
-
     def known_model(self, parameters: tuple[Floats, ...]) -> MultinomialModel:
         """Return the distributions of states with known probabilities."""
         return MultinomialModel(np.exp(parameters[0]), self.totals)
-
-    def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
-        """Return log Bhattacharyya coefficients of single events, (K, K)."""
-        return compare_probabilities(parameters[0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -564,9 +564,7 @@ class GaussianSampler(SummedSampler):
     def draw_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
         """Draw nu and S given the clusters of the rows, unless they are known."""
         if self.scale_prior is not None:
-            part = self.restrict(np.arange(len(labels)), n_clusters)
-            part.condition(labels)
-            self.draw_shared_given(part, rng)
+            self.draw_shared_given(self.of_clusters(labels, n_clusters), rng)
 
     def draw_shared_given(self, clusters: GaussianSampler, rng: Stream) -> None:
         """Draw nu and S given a sampler that holds the statistics of clusters, unless known."""

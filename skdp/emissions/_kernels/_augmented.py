@@ -363,22 +363,25 @@ def weigh_lattice(log_u, n, shape, head, square, mass, power, logs):
 
 
 @njit_internal_nogc
+def log_weight_of_block(i, b, rows, n, square, head, mass, power, nodes):
+    """Return the log density of n observed values, summed over the lattice of the weight."""
+    if rows.shape > 0.0:
+        log_u = math.log(rows.weights[i, b])
+        return weigh_lattice(log_u, n, rows.shape, head, square, mass, power, nodes)[2]
+    return log_density_of_block(rows.weights[i, b], n, head, square, mass, power)
+
+
+@njit_internal_nogc
 def log_weight_of(i, rows, prior, clusters, k, scratch):
     """Return the log weight of cluster k for a row, summed over the lattices of its weights."""
     n_blocks, width = prior.mean.shape
     result = 0.0
     for b in range(n_blocks):
-        m = rows.n_hidden[i, b]
-        square, head, mass = scratch.squares[b, k], scratch.heads[b, k], clusters.masses[b, k]
+        m, square, head = rows.n_hidden[i, b], scratch.squares[b, k], scratch.heads[b, k]
         power = clusters.vectors[POWER, k] - 0.5 * m
-        if rows.shape > 0.0:
-            log_u = math.log(rows.weights[i, b])
-            _, _, log_sum = weigh_lattice(
-                log_u, width - m, rows.shape, head, square, mass, power, scratch.nodes
-            )
-            result += log_sum
-        else:
-            result += log_density_of_block(rows.weights[i, b], width - m, head, square, mass, power)
+        result += log_weight_of_block(
+            i, b, rows, width - m, square, head, clusters.masses[b, k], power, scratch.nodes
+        )
     return result
 
 
@@ -388,19 +391,11 @@ def log_weight_alone(i, rows, prior, scratch):
     n_blocks, width = prior.mean.shape
     result = 0.0
     for b in range(n_blocks):
-        m = rows.n_hidden[i, b]
-        square, head = rows.alone[0, i, b], rows.alone[1, i, b]
+        m, square, head = rows.n_hidden[i, b], rows.alone[0, i, b], rows.alone[1, i, b]
         power = 0.5 * (prior.dof + 1.0 - m)
-        if rows.shape > 0.0:
-            log_u = math.log(rows.weights[i, b])
-            _, _, log_sum = weigh_lattice(
-                log_u, width - m, rows.shape, head, square, prior.precision, power, scratch.nodes
-            )
-            result += log_sum
-        else:
-            result += log_density_of_block(
-                rows.weights[i, b], width - m, head, square, prior.precision, power
-            )
+        result += log_weight_of_block(
+            i, b, rows, width - m, square, head, prior.precision, power, scratch.nodes
+        )
     return result
 
 

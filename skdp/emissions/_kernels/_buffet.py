@@ -294,6 +294,24 @@ def flip_states(spins, idle, f, g, links):
             flip_spin(links, spins[f], j)
 
 
+@njit_internal_nogc
+def try_to_flip(spins, idle, f, g, gain, links, decay, rng):
+    """Propose `flip_states` with a log ratio of all but the similarities; return if accepted."""
+    moved = 0.0
+    if links is not None:
+        moved = moved_distance(links)
+    flip_states(spins, idle, f, g, links)
+    if links is not None:
+        gain += weigh_totals(links, decay) - decay * (moved_distance(links) - moved)
+    if not accepts(gain, rng):
+        flip_states(spins, idle, f, g, links)
+        return False
+    if links is not None:
+        for b in range(links.busy.shape[0]):
+            links.log_totals[links.busy[b]] += links.steps[links.busy[b]]
+    return True
+
+
 @njit_loop
 def exchange_meanings(spins, weights, idle, prior_off, scales, links, decay, n_on, places, rng):
     """Flip factors such that the means of all counted states stay the same."""
@@ -332,18 +350,8 @@ def exchange_meanings(spins, weights, idle, prior_off, scales, links, decay, n_o
             old = weights[row, d] / scales[d]
             new = (weights[row, d] + sign * weights[f + 1, d]) / scales[d]
             gain += 0.5 * (old * old - new * new)
-        if links is not None:
-            moved = moved_distance(links)
-            flip_states(spins, idle, f, g, links)
-            gain += weigh_totals(links, decay) - decay * (moved_distance(links) - moved)
-        else:
-            flip_states(spins, idle, f, g, links)
-        if not accepts(gain, rng):
-            flip_states(spins, idle, f, g, links)
+        if not try_to_flip(spins, idle, f, g, gain, links, decay, rng):
             continue
-        if links is not None:
-            for b in range(links.busy.shape[0]):
-                links.log_totals[links.busy[b]] += links.steps[links.busy[b]]
         n_on[f] = after
         for d in range(scales.shape[0]):
             weights[row, d] += sign * weights[f + 1, d]
@@ -427,18 +435,8 @@ def split_or_merge_equals(
             gain -= 0.5 * (math.log(new / old) + totals[d] ** 2 * (1.0 / new - 1.0 / old))
         changed = find_single(spins, n_on, -1) if step > 0 else members[n - 1]
         pattern = changed if f < 0 else f
-        if links is not None:
-            moved = moved_distance(links)
-            flip_states(spins, idle, changed, pattern, links)
-            gain += weigh_totals(links, decay) - decay * (moved_distance(links) - moved)
-        else:
-            flip_states(spins, idle, changed, pattern, links)
-        if not accepts(gain, rng):
-            flip_states(spins, idle, changed, pattern, links)
+        if not try_to_flip(spins, idle, changed, pattern, gain, links, decay, rng):
             continue
-        if links is not None:
-            for b in range(links.busy.shape[0]):
-                links.log_totals[links.busy[b]] += links.steps[links.busy[b]]
         n_used += step
         n_on[changed] = m if step > 0 else 0.0
         done[changed] = True
