@@ -16,13 +16,7 @@ from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp.emissions._common._protocol import CollapsedEmission
 from skdp.emissions._kernels._augmented import MOST_NODES
-from skdp.emissions._kernels._clusters import (
-    AUGMENTED,
-    CELLS,
-    COUNTS,
-    GAUSSIAN,
-    PARTS,
-)
+from skdp.emissions._kernels._clusters import AUGMENTED, CELLS, COUNTS, GAUSSIAN, PARTS
 
 # Arrays by name: rows, statistics of clusters, drawn parameters, and scratch arrays of kernels. The
 # kernels of each family describe them.
@@ -41,8 +35,7 @@ AugmentedRows = namedtuple("AugmentedRows", "values weights hidden n_hidden shap
 AugmentedClusters = namedtuple("AugmentedClusters", "vectors factors points masses")
 AugmentedLines = namedtuple("AugmentedLines", "logs squares work triangle dots drawn")
 AugmentedScratch = namedtuple(
-    "AugmentedScratch",
-    "lines columns matrix squares heads work triangle nodes marks",
+    "AugmentedScratch", "lines columns matrix squares heads work triangle nodes marks"
 )
 
 CountRows = namedtuple("CountRows", "ptr kinds amounts totals constants")

@@ -362,7 +362,7 @@ class MultinomialEmission(PartedEmission):
     """NaN is a missing value."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "prior": [Interval(Real, SMALLEST, LARGEST, closed="both"), "array-like"],
+        "prior": [Interval(Real, SMALLEST, LARGEST, closed="both"), "array-like"]
     }
 
     def __init__(self, prior: float | ArrayLike = 0.1):

@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 from skdp._checks import check_memory
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
-from skdp.emissions._common._columns import (
-    SCALE_RATIO,
-    ConstantColumns,
-    check_numbers,
-)
+from skdp.emissions._common._columns import SCALE_RATIO, ConstantColumns, check_numbers
 from skdp.emissions._common._marginals import StatesMixin
 from skdp.emissions._gaussian._autoregressive_model import (
     AutoregressiveModel,

@@ -18,13 +18,7 @@ callees.
 import numpy as np
 
 from skdp._numeric._numba import njit_inlined_source
-from skdp.emissions._kernels import (
-    _augmented,
-    _cells,
-    _discrete,
-    _gaussian_clusters,
-    _parts,
-)
+from skdp.emissions._kernels import _augmented, _cells, _discrete, _gaussian_clusters, _parts
 from skdp.emissions._kernels._gaussian_clusters import MOST_UPDATES, UPDATES, halve_gaussian
 
 GAUSSIAN, COUNTS, CELLS, PARTS, AUGMENTED = range(5)

@@ -28,12 +28,7 @@ det S_{n-1} = h det S_n. So clusters are only updated if the row moves.
 import math
 
 from skdp._numeric._arithmetic import fast_log
-from skdp._numeric._numba import (
-    njit_inlined,
-    njit_inlined_source,
-    njit_internal_nogc,
-    njit_loop,
-)
+from skdp._numeric._numba import njit_inlined, njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_gamma, draw_normal
 from skdp.emissions._kernels._gaussian import (
     ROOT_HALF,
