@@ -18,13 +18,15 @@ from skdp._numeric._random import draw_key, stream_of_number
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import BaseComposition, EstimatorMixin, validate_parameters
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
+from skdp.emissions._common import Stream
 from skdp.emissions._common._columns import (
     DerivedRows,
     ObservedSequences,
     check_shared_out,
     find_columns,
+    refuse_cells,
 )
-from skdp.emissions._common._marginals import Marginals, NumberMarginals
+from skdp.emissions._common._marginals import ColumnMarginals, Marginals, NumberMarginals
 from skdp.emissions._common._protocol import (
     CollapsedEmission,
     ComparableEmission,
@@ -64,15 +66,12 @@ class Block:
     columns: Places
     allows_nan: bool
 
-    def of(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of(self, values: Floats) -> Floats:
         """Return the block's columns, or raise a ValueError if they contain forbidden NaN."""
-        own: NDArray[np.float64] = as_readonly(np.ascontiguousarray(values[:, self.columns]))
-        if not self.allows_nan and np.isnan(own).any():
-            t, d = np.argwhere(np.isnan(own))[0]
-            raise ValueError(
-                f"X contains NaN in column {self.columns[d]} at step {t}, counted through all "
-                "sequences: this emission takes no missing values."
-            )
+        own: Floats = as_readonly(np.ascontiguousarray(values[:, self.columns]))
+        if not self.allows_nan:
+            rule = "X contains NaN in {place}: this emission takes no missing values."
+            refuse_cells(np.isnan(own), own, rule, self.columns)
         return own
 
 
@@ -90,36 +89,26 @@ def find_target_columns(blocks: Sequence[Block], parts: Sequence[Any]) -> Places
 
 
 @dataclass(frozen=True, eq=False)
-class UnorderedMarginals:
+class UnorderedMarginals(ColumnMarginals):
     """Marginals of categories, which have no order, moments or quantiles."""
 
-    n_states: int
+    _is_discrete = True
+
+    zeros: Floats  # (J, 1), equal for all states
 
     @property
     def means(self) -> Floats:
         """Means, all NaN."""
-        return np.full((self.n_states, 1), np.nan)
+        return self.zeros + np.nan
 
     @property
     def variances(self) -> Floats:
         """Variances, all NaN."""
         return self.means
 
-    def parameters(self, column: int) -> Floats:
-        """Return zeros, which are equal for all states."""
-        return np.zeros((self.n_states, 1))
-
-    def take(self, states: NDArray[np.intp]) -> Self:
-        """Return the distributions of some states."""
-        return replace(self, n_states=len(states))
-
-    def is_discrete(self, column: int) -> bool:
-        """Return True."""
-        return True
-
     def cdf(self, x: Floats, column: int) -> Floats:
         """Return NaN."""
-        return np.full((*x.shape, self.n_states), np.nan)
+        return np.full((*x.shape, len(self.zeros)), np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +190,7 @@ class IndependentModel:
         for block in self.blocks:
             yield block, self.models[block.name]
 
-    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_obs(self, values: Floats) -> Floats:
         """Return the log density of every step in every state, summed over parts, (N, J)."""
         out: Any = None
         for block, model in self._pairs():
@@ -213,7 +202,7 @@ class IndependentModel:
                 out += own
         return np.asarray(out)
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return an observation for each state, (N, D)."""
         out = np.empty((len(states), sum(len(block.columns) for block in self.blocks)))
         for block, model in self._pairs():
@@ -234,15 +223,13 @@ class IndependentModel:
         parts: list[Marginals] = []
         for block, model in self._pairs():
             if isinstance(model, CategoricalModel):
-                parts.append(UnorderedMarginals(len(model.probs)))
+                parts.append(UnorderedMarginals(np.zeros((len(model.probs), 1))))
             else:
                 _require(block, model, "marginals", "forecast")
                 parts.append(model.marginals())
         return IndependentMarginals(parts, [block.columns for block in self.blocks])
 
-    def fill(
-        self, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations with NaN replaced by its mean given the rest of the part's row."""
         out = np.array(values)
         for block, model in self._pairs():
@@ -439,7 +426,7 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
 
     # Samplers
 
-    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> IndependentSampler:
+    def make_sampler(self, values: Floats, n_states: int) -> IndependentSampler:
         """Return the sampler of this emission's parameters for these observations.
 
         Parameters
@@ -588,7 +575,7 @@ def list_unsummed(emission: Any) -> list[Any]:
     return [emission] if getattr(emission, "make_sampler_of", None) is None else []
 
 
-def take_columns(values: NDArray[np.float64], ptr: Any, block: Block) -> NDArray[np.float64]:
+def take_columns(values: Floats, ptr: Any, block: Block) -> Floats:
     """Return the columns of a block."""
     return block.of(values)
 
@@ -623,23 +610,18 @@ class IndependentSampler(ChainComponent):
         for sampler in self.samplers:
             sampler.detach()
 
-    def attach(self, values: NDArray[np.float64]) -> None:
+    def attach(self, values: Floats) -> None:
         """Store the observations."""
         for block, sampler in zip(self.blocks, self.samplers, strict=True):
             with naming(block.name, block.columns):
                 sampler.attach(block.of(values))
         self._scratch = np.empty((len(values), self.n_states))
 
-    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def start(self, states: Places, rng: Stream) -> None:
         """Write the initial states of the first part."""
         self.samplers[0].start(states, rng)
 
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the parameters of all parts given the states."""
         for sampler in self.samplers:
             sampler.draw(states, rng)
@@ -664,11 +646,11 @@ class IndependentSampler(ChainComponent):
             for name, value in sampler.scalars().items()
         }
 
-    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+    def write_log_obs(self, out: Floats) -> None:
         """Write the log densities of all steps, summed over the parts."""
         self._add_up("write_log_obs", out)
 
-    def _add_up(self, method: str, out: NDArray[np.float64]) -> None:
+    def _add_up(self, method: str, out: Floats) -> None:
         """Write the sum over parts of the output of a method."""
         getattr(self.samplers[0], method)(out)
         for sampler in self.samplers[1:]:
@@ -693,24 +675,24 @@ class CollapsedIndependentSampler(IndependentSampler):
         super().__init__(n_states, blocks, samplers)
         self.starts_with_one_state = any(sampler.starts_with_one_state for sampler in samplers)
 
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Draw the missing values of all parts."""
         for sampler in self.samplers:
             sampler.complete(states, rng)
 
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> Self:
+    def restrict(self, steps: Places, n_states: int) -> Self:
         """Return a sampler for some of the observations."""
         samplers = [sampler.restrict(steps, n_states) for sampler in self.samplers]
         other = type(self)(n_states, self.blocks, samplers)
         other._scratch = np.empty((len(steps), n_states))
         return other
 
-    def condition(self, states: NDArray[np.int64]) -> None:
+    def condition(self, states: Places) -> None:
         """Set the states of the observations; -1 marks observations without a state."""
         for sampler in self.samplers:
             sampler.condition(states)
 
-    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+    def write_log_predictive(self, out: Floats) -> None:
         """Write the log predictive densities, possibly approximate, summed over the parts."""
         self._add_up("write_log_predictive", out)
 
@@ -730,7 +712,7 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_scratch", "_is_complete")
 
-    def attach(self, values: NDArray[np.float64]) -> None:
+    def attach(self, values: Floats) -> None:
         """Store the observations."""
         super().attach(values)
         self._is_complete = False
@@ -750,16 +732,14 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
         """Whether `complete` draws anything."""
         return any(sampler.is_incomplete for sampler in self.samplers)
 
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Draw the missing values of all parts."""
         key = np.empty_like(rng)
         if self.is_incomplete:
             draw_key(rng, key)
         self.complete_with(states, key)
 
-    def complete_with(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
-    ) -> None:
+    def complete_with(self, states: Places, key: Stream, first: int = 0) -> None:
         """Draw the missing values with a given key, from which a key for each part is derived."""
         own = np.empty_like(key)
         for i, sampler in enumerate(self.samplers):
@@ -767,29 +747,24 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
             sampler.complete_with(states, own, first)
         self._is_complete = True
 
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the missing values, then the parameters of all parts, given the states."""
         if not self._is_complete:
             self.complete(states, rng)
         super().draw(states, rng)
         self._is_complete = False
 
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> Self:
+    def restrict(self, steps: Places, n_states: int) -> Self:
         """Return a sampler for some of the observations."""
         other = super().restrict(steps, n_states)
         other._is_complete = False
         return other
 
-    def measure(self, states: NDArray[np.int64]) -> PerPartSums:
+    def measure(self, states: Places) -> PerPartSums:
         """Return the statistics that `add_up` needs, which are additive over parts of the data."""
         return PerPartSums(tuple(sampler.measure(states) for sampler in self.samplers))
 
-    def add_up(self, states: NDArray[np.int64], measured: PerPartSums) -> tuple[PerPartSums]:
+    def add_up(self, states: Places, measured: PerPartSums) -> tuple[PerPartSums]:
         """Return sums over the observations, which are exactly additive over parts of the data."""
         each = zip(self.samplers, measured.values, strict=True)
         sums = (PerPartSums(sampler.add_up(states, own)) for sampler, own in each)
@@ -800,7 +775,7 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
         for sampler, own, added in zip(self.samplers, measured.values, sums[0].values, strict=True):
             sampler.take(own, added.values)
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw the parameters of all parts given the stored statistics."""
         for sampler in self.samplers:
             sampler.draw_parameters(rng)
@@ -809,13 +784,13 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
 class ComparableIndependentSampler(CollapsedIndependentSampler):
     """Samplers of parts whose drawn parameters can all define similarities of states."""
 
-    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+    def parameters(self) -> tuple[Floats, ...]:
         """Return the parameters of all parts in order."""
         return tuple(array for sampler in self.samplers for array in sampler.parameters())
 
     def _shared_out(
-        self, parameters: tuple[NDArray[np.float64], ...]
-    ) -> Iterator[tuple[Any, tuple[NDArray[np.float64], ...]]]:
+        self, parameters: tuple[Floats, ...]
+    ) -> Iterator[tuple[Any, tuple[Floats, ...]]]:
         """Yield each part with its own parameters."""
         first = 0
         for sampler in self.samplers:
@@ -827,18 +802,18 @@ class ComparableIndependentSampler(CollapsedIndependentSampler):
         """Return the log density of the drawn parameters of all parts given the states."""
         return float(sum(sampler.log_posterior() for sampler in self.samplers))
 
-    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> IndependentModel:
+    def known_model(self, parameters: tuple[Floats, ...]) -> IndependentModel:
         """Return the distributions of states with known parameters."""
         models = [sampler.known_model(own) for sampler, own in self._shared_out(parameters)]
         names = [block.name for block in self.blocks]
         return IndependentModel(self.blocks, dict(zip(names, models, strict=True)))
 
-    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+    def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
         """Return log Bhattacharyya coefficients, (K, K), as sums over the independent parts."""
         parts = [sampler.log_affinity(own) for sampler, own in self._shared_out(parameters)]
         return np.sum(parts, axis=0)
 
-    def move_shared(self, rng: NDArray[np.uint64]) -> list[Any] | None:
+    def move_shared(self, rng: Stream) -> list[Any] | None:
         """Move the shared parameters of each part; return the previous ones, or None if none."""
         moves = [
             sampler.move_shared(rng) if hasattr(sampler, "held") else None

@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._numeric import Floats, Places
 from skdp._part import ChainComponent
 from skdp.data._coding import with_codes
+from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterEmission, ClusterTerms, cell_terms, join_terms
 from skdp.emissions._common._columns import find_columns
 from skdp.emissions._discrete._categorical import CategoricalEmission, CategoricalSampler
@@ -30,7 +30,7 @@ class TableEmissionSampler(ChainComponent):
         self.root = root
         for leaf in self.leaves():
             if not isinstance(leaf, ClusterEmission):  # `supported` begins the message
-                kind = type(leaf).__name__.removeprefix("Wide").removesuffix("Sampler")
+                kind = type(leaf).__name__.removesuffix("Sampler")
                 raise TypeError(f"{supported}; got {kind}Emission.")
         if sum(1 for _ in self.leaves()) > 1:
             for leaf in self.leaves():
@@ -72,7 +72,7 @@ class TableEmissionSampler(ChainComponent):
         other._powers = None if self._powers is None else self._powers[steps]
         return other
 
-    def condition(self, states: NDArray[np.int64]) -> None:
+    def condition(self, states: Places) -> None:
         """Set the clusters of the rows."""
         self.root.condition(states)
         if self._powers is not None:
@@ -116,9 +116,7 @@ class TableEmissionSampler(ChainComponent):
         if any(new is not old for new, old in zip(priors, self._prior, strict=True)):
             self._prior = priors
 
-    def draw_shared(
-        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
-    ) -> None:
+    def draw_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
         """Draw the shared parameters of the parts given the clusters of the rows."""
         if not any(hasattr(leaf, "draw_shared_given") for leaf in self.leaves()):
             return
@@ -174,14 +172,12 @@ class TableEmissionSampler(ChainComponent):
         """Whether a chain that begins with one cluster may not find the others."""
         return any(leaf.has_few_rows for leaf in self._list_drawing_dof())
 
-    def find_clusters(self, rng: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
+    def find_clusters(self, rng: Stream) -> list[Places]:
         """Return partitions of the rows into few and into more clusters, by each of these parts."""
         drawing = self._list_drawing_dof()
         return [labels for leaf in drawing for labels in leaf.find_clusters(rng)]
 
-    def fit_shared(
-        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
-    ) -> None:
+    def fit_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
         """Draw the scales of these parts until their first values are forgotten."""
         for leaf in self._list_drawing_dof():
             leaf.fit_shared(labels, n_clusters, rng)
@@ -209,7 +205,7 @@ def _count_rows(terms: ClusterTerms) -> int:
 
 def _check_whole(leaf: Any, powers: Floats | None) -> None:
     """Raise ValueError if a part of dependent columns has missing cells or rows have powers."""
-    kind = type(leaf).__name__.removeprefix("Wide").removesuffix("Sampler")
+    kind = type(leaf).__name__.removesuffix("Sampler")
     if getattr(leaf, "has_gaps", False):
         raise ValueError(
             f"X contains NaN in columns of a {kind}Emission with full covariances, which takes no "

@@ -206,8 +206,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     restaurant; a table serves one word, drawn from the topic. So `components_` counts the tables,
     and predictions include the document's own words: `score` and `log_likelihood` give another
     occurrence of a word of the document its share of the customers. Time is proportional to K and
-    not to the number of topics of a word, and grows if a word has hundreds of tables in a document. Partitions and topics that are Pitman-Yor processes are
-    not available with bursts.
+    not to the number of topics of a word, and grows if a word has hundreds of tables in a document.
+    Partitions and topics that are Pitman-Yor processes are not available with bursts.
 
     References
     ----------

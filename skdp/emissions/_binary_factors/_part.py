@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, Self
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,10 @@ from skdp._numeric._arrays import standardize, unique_rows
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_gamma, next_double
 from skdp._part import ChainComponent
+from skdp.emissions._common import Stream
 from skdp.emissions._common._marginals import (
     FactorMarginals,
+    StatesMixin,
     StudentMarginals,
     fill_by_means,
     fill_by_regression,
@@ -54,11 +56,11 @@ class FactorEvidence(NamedTuple):
 class GapPattern(NamedTuple):
     """Steps whose missing values are in the same columns."""
 
-    rows: NDArray[np.int64]  # (n,)
+    rows: Places  # (n,)
     seen: NDArray[np.bool_]  # (D,)
 
 
-def find_patterns(values: NDArray[np.float64]) -> list[GapPattern]:
+def find_patterns(values: Floats) -> list[GapPattern]:
     """Return steps by the columns of their missing values."""
     seen, kinds, *_ = unique_rows(~np.isnan(values))
     return [GapPattern(np.flatnonzero(kinds == i), row) for i, row in enumerate(seen)]
@@ -67,19 +69,14 @@ def find_patterns(values: NDArray[np.float64]) -> list[GapPattern]:
 class _Weighed(NamedTuple):
     """Statistics of steps of one pattern, with the amplitudes integrated out."""
 
-    rows: NDArray[np.int64]
-    projections: NDArray[np.float64]
-    rests: NDArray[np.float64]
+    rows: Places
+    projections: Floats
+    rests: Floats
     constant: float
     roots: amplitude_kernels.Roots
 
 
-def _weigh(
-    values: NDArray[np.float64],
-    pattern: GapPattern,
-    known: Parameters,
-    variance: float,
-) -> _Weighed:
+def _weigh(values: Floats, pattern: GapPattern, known: Parameters, variance: float) -> _Weighed:
     n_states, n_factors = known.factors.shape
     precisions = np.where(pattern.seen, known.precisions, 0.0)
     products = np.empty((n_factors, n_factors))
@@ -99,11 +96,7 @@ def _weigh(
 
 
 def weigh_varying(
-    values: NDArray[np.float64],
-    patterns: list[GapPattern],
-    known: Parameters,
-    variance: float,
-    out: NDArray[np.float64],
+    values: Floats, patterns: list[GapPattern], known: Parameters, variance: float, out: Floats
 ) -> None:
     """Write log p(y_t given state j) to `out`; the amplitudes are integrated out."""
     column = np.empty(known.factors.shape[1])
@@ -131,7 +124,7 @@ class FixedAmplitudes(ChainComponent):
         """Store the observations."""
         self._values = as_readonly(values)
 
-    def fill(self, states: Places, known: Parameters, rng: NDArray[np.uint64]) -> Floats:
+    def fill(self, states: Places, known: Parameters, rng: Stream) -> Floats:
         """Return the observations as they are: missing values are left out."""
         return self._values
 
@@ -151,12 +144,10 @@ class FixedAmplitudes(ChainComponent):
         )  # fmt: skip
         return FactorEvidence(moments, None)
 
-    def draw(
-        self, filled: Floats, states: Places, known: Parameters, rng: NDArray[np.uint64]
-    ) -> None:
+    def draw(self, filled: Floats, states: Places, known: Parameters, rng: Stream) -> None:
         """Draw nothing: amplitudes are all 1."""
 
-    def draw_latent(self, known: Parameters, rng: NDArray[np.uint64]) -> None:
+    def draw_latent(self, known: Parameters, rng: Stream) -> None:
         """Draw the latent normals of probit columns, and add up the statistics for the weights."""
         kernels.add_up_latent(
             self.counts, self.means, self.probit, find_centers(known), self._totals, rng
@@ -263,7 +254,7 @@ class VaryingAmplitudes(ChainComponent):
         self._all = np.arange(len(values))
         self._amplitudes = np.empty((len(values), len(self._products)))
 
-    def fill(self, states: Places, known: Parameters, rng: NDArray[np.uint64]) -> Floats:
+    def fill(self, states: Places, known: Parameters, rng: Stream) -> Floats:
         """Return the observations with missing values replaced by draws."""
         partial = [pattern for pattern in self._patterns if not pattern.seen.all()]
         if not partial:
@@ -304,9 +295,7 @@ class VaryingAmplitudes(ChainComponent):
         )  # fmt: skip
         return FactorEvidence(None, projections)
 
-    def draw(
-        self, filled: Floats, states: Places, known: Parameters, rng: NDArray[np.uint64]
-    ) -> None:
+    def draw(self, filled: Floats, states: Places, known: Parameters, rng: Stream) -> None:
         """Draw the amplitudes, and tau^2 given them; add up the statistics for the weights."""
         everything = GapPattern(self._all, np.ones(len(known.precisions), dtype=np.bool_))
         own = _weigh(filled, everything, known, self.variance)
@@ -322,7 +311,7 @@ class VaryingAmplitudes(ChainComponent):
             precision = draw_gamma(shape, rng) / rate
             self.variance = 1.0 / min(max(precision, 1 / LARGEST_VARIANCE), 1 / SMALLEST_VARIANCE)
 
-    def draw_latent(self, known: Parameters, rng: NDArray[np.uint64]) -> None:
+    def draw_latent(self, known: Parameters, rng: Stream) -> None:
         """Draw nothing: no column is probit."""
 
     def weights_given(self, known: Parameters, scales: Floats, normals: Floats) -> Floats:
@@ -384,11 +373,7 @@ class VaryingAmplitudes(ChainComponent):
         return self.prior[0] + 0.5 * n, self.prior[1] + 0.5 * total
 
     def _draw_amplitudes(
-        self,
-        own: _Weighed,
-        states: NDArray[np.int64],
-        amplitudes: NDArray[np.float64],
-        rng: NDArray[np.uint64],
+        self, own: _Weighed, states: Places, amplitudes: Floats, rng: Stream
     ) -> None:
         amplitude_kernels.draw_amplitudes(
             own.rows, states, own.projections, self.variance, own.roots,
@@ -402,7 +387,7 @@ class VaryingAmplitudes(ChainComponent):
 OUTPUTS = ("normal", "probit")
 
 
-def check_outputs(values: NDArray[np.float64], probit: NDArray[np.bool_]) -> NDArray[np.float64]:
+def check_outputs(values: Floats, probit: NDArray[np.bool_]) -> Floats:
     """Return observations if their values are valid for the columns, or raise a ValueError."""
     if values.shape[1] != len(probit):
         raise ValueError(f"X must have {len(probit)} features, got {values.shape[1]}.")
@@ -415,7 +400,7 @@ def check_outputs(values: NDArray[np.float64], probit: NDArray[np.bool_]) -> NDA
 
 
 @dataclass(frozen=True, eq=False)
-class BinaryFactorModel:
+class BinaryFactorModel(StatesMixin):
     """Binary factors with known parameters.
 
     Attributes
@@ -432,18 +417,20 @@ class BinaryFactorModel:
         tau^2.
     """
 
+    _shared = frozenset({"weights", "noise_variance"})
+
     factors: NDArray[np.int8]
-    weights: NDArray[np.float64]
-    noise_variance: NDArray[np.float64]
+    weights: Floats
+    noise_variance: Floats
     output: tuple[str, ...]
     amplitude_variance: float = 0.0
 
     @property
-    def means(self) -> NDArray[np.float64]:
+    def means(self) -> Floats:
         """(J, D) array: m, before Phi in probit columns."""
         return self.weights[0] + self.factors @ self.weights[1:]
 
-    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_obs(self, values: Floats) -> Floats:
         """Return the log density of every observation in every state, (N, J)."""
         out = np.empty((len(values), len(self.factors)))
         values = check_outputs(np.asarray(values, dtype=np.float64), self._probit)
@@ -457,7 +444,7 @@ class BinaryFactorModel:
         weigh_fixed(values, centers, 1.0 / self.noise_variance, self._probit, out)
         return out
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return an observation for each state, (N, D)."""
         means = self.means[states]
         if self.amplitude_variance > 0.0:
@@ -475,9 +462,7 @@ class BinaryFactorModel:
         probs = np.where(self._probit, ndtr(means), np.nan)
         return FactorMarginals(StudentMarginals(means, np.sqrt(variances)), probs)
 
-    def fill(
-        self, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations in which NaN is its mean given the rest of the row, (N, D)."""
         if self.amplitude_variance == 0.0:
             return fill_by_means(values, weights, self.marginals().means)
@@ -485,10 +470,6 @@ class BinaryFactorModel:
         scales = self.amplitude_variance * np.einsum("jfd,jfe->jde", on, on)
         scales += np.diag(self.noise_variance)
         return fill_by_regression(values, weights, self.means, scales)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
-        return replace(self, factors=self.factors[order])
 
     @property
     def _probit(self) -> NDArray[np.bool_]:
@@ -520,8 +501,8 @@ class BinaryFactorSampler(ChainComponent):
         n_states: int,
         n_factors: int,
         probit: NDArray[np.bool_],
-        weights: NDArray[np.float64] | None,  # None: drawn
-        noise_variance: NDArray[np.float64] | None,  # None: drawn
+        weights: Floats | None,  # None: drawn
+        noise_variance: Floats | None,  # None: drawn
         prior: FactorPrior,
         activity_prior: tuple[float, float],
         init: str,
@@ -538,13 +519,13 @@ class BinaryFactorSampler(ChainComponent):
         self.weights = np.zeros((n_factors + 1, n_dims)) if weights is None else weights
         self.precisions = np.ones(n_dims) if noise_variance is None else 1.0 / noise_variance
 
-    def attach(self, values: NDArray[np.float64]) -> None:
+    def attach(self, values: Floats) -> None:
         """Store the observations."""
         values, middles = check_outputs(values, self.probit), self.prior.middles
         self._values = as_readonly(values - middles if middles.any() else values)
         self.amplitudes.attach(self._values)
 
-    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def start(self, states: Places, rng: Stream) -> None:
         """Write initial states, and initialize vectors, weights and noise to fit them."""
         self._draw_idle_factors(np.ones(len(self.factors), dtype=np.bool_), rng)
         if self.init == "random":
@@ -559,18 +540,13 @@ class BinaryFactorSampler(ChainComponent):
         filled = self._fill(states, rng)
         self._draw_weights_and_noise(filled, states, rng)
 
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw vectors, then weights, then noise, given the states and transitions if coupled."""
         filled = self._fill(states, rng)
         self._draw_factors(coupling, rng)
         self._draw_weights_and_noise(filled, states, rng)
 
-    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+    def write_log_obs(self, out: Floats) -> None:
         """Write the log densities of all steps."""
         self.amplitudes.write_log_obs(self._known, out)
 
@@ -609,11 +585,11 @@ class BinaryFactorSampler(ChainComponent):
             self.factors.copy(), weights, variances, output, self.amplitudes.mean_variance()
         )
 
-    def all_weights(self) -> NDArray[np.float64]:
+    def all_weights(self) -> Floats:
         """Return the weights of the observations as they are, (F + 1, D)."""
         return self._with_middles(self.weights)
 
-    def _with_middles(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _with_middles(self, weights: Floats) -> Floats:
         """Return weights whose background has the prior means added."""
         return np.vstack([weights[:1] + self.prior.middles, weights[1:]])
 
@@ -627,13 +603,13 @@ class BinaryFactorSampler(ChainComponent):
         """The parameters last drawn."""
         return Parameters(self.factors, self.weights, self.precisions)
 
-    def _fill(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> NDArray[np.float64]:
+    def _fill(self, states: Places, rng: Stream) -> Floats:
         """Return the observations, completed if amplitudes vary, and add up their statistics."""
         filled = self.amplitudes.fill(states, self._known, rng)
         self.amplitudes.add_up(filled, states, self._known)
         return filled
 
-    def _draw_factors(self, coupling: Coupling | None, rng: NDArray[np.uint64]) -> None:
+    def _draw_factors(self, coupling: Coupling | None, rng: Stream) -> None:
         """Draw the vectors of all states, last those without values and informative transitions."""
         idle = ~self.amplitudes.is_seen()
         links, decay = None, 0.0
@@ -649,38 +625,29 @@ class BinaryFactorSampler(ChainComponent):
         )  # fmt: skip
         self._draw_idle_bits(spins, idle, links, decay, rng)
 
-    def _draw_idle_factors(self, idle: NDArray[np.bool_], rng: NDArray[np.uint64]) -> None:
+    def _draw_idle_factors(self, idle: NDArray[np.bool_], rng: Stream) -> None:
         """Draw the vectors of some states from the prior given the other vectors."""
         self._draw_idle_bits(self._spins(), idle, None, 0.0, rng)
 
     def _draw_idle_bits(
-        self,
-        spins: NDArray[np.float64],
-        idle: NDArray[np.bool_],
-        links: Links | None,
-        decay: float,
-        rng: NDArray[np.uint64],
+        self, spins: Floats, idle: NDArray[np.bool_], links: Links | None, decay: float, rng: Stream
     ) -> None:
         kernels.draw_idle_bits(
             spins, idle, *self.activity_prior, links, decay, np.empty(len(idle)), rng
         )
         self.factors[:] = spins.T > 0.0
 
-    def _spins(self) -> NDArray[np.float64]:
+    def _spins(self) -> Floats:
         """Return 2 theta - 1, (F, J)."""
         return np.ascontiguousarray(2.0 * self.factors.T - 1.0)
 
-    def _draw_weights_and_noise(
-        self, filled: NDArray[np.float64], states: NDArray[np.int64], rng: NDArray[np.uint64]
-    ) -> None:
+    def _draw_weights_and_noise(self, filled: Floats, states: Places, rng: Stream) -> None:
         self.amplitudes.draw(filled, states, self._known, rng)
         if self.draws_weights:
             self.amplitudes.draw_latent(self._known, rng)
         self._draw_given_latent(filled, states, rng)
 
-    def _draw_given_latent(
-        self, filled: NDArray[np.float64], states: NDArray[np.int64], rng: NDArray[np.uint64]
-    ) -> None:
+    def _draw_given_latent(self, filled: Floats, states: Places, rng: Stream) -> None:
         """Draw weights and noise given the latent normals of probit columns, last drawn."""
         amplitudes = self.amplitudes
         if self.draws_weights:
@@ -695,7 +662,7 @@ class BinaryFactorSampler(ChainComponent):
             )  # fmt: skip
         amplitudes.add_up_likelihood(states, self._known)
 
-    def _weights_given(self, normals: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _weights_given(self, normals: Floats) -> Floats:
         """Return weights drawn with the given standard normals; zeros give their mean."""
         return self.amplitudes.weights_given(self._known, self.prior.scales, normals)
 
@@ -703,7 +670,7 @@ class BinaryFactorSampler(ChainComponent):
         """Begin with noise as wide as the columns."""
         self.precisions[:] = np.where(self.probit, 1.0, 1.0 / _spreads(self._values))
 
-    def _threshold_activities(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def _threshold_activities(self, states: Places, rng: Stream) -> None:
         """Initialize the states to the most frequent vectors of a least-squares fit."""
         n_states = len(self.factors)
         vectors, labels, counts = np.unique(
@@ -717,7 +684,7 @@ class BinaryFactorSampler(ChainComponent):
         self.factors[: len(chosen)] = chosen
         self._draw_idle_factors(np.arange(n_states) >= len(chosen), rng)
 
-    def _fit_activities(self) -> NDArray[np.float64]:
+    def _fit_activities(self) -> Floats:
         """Return least squares of every step with activities in [0, 1], (N, F)."""
         scales = np.where(self.probit, 1.0, self.precisions)
         values = np.where(self.probit, 2.0 * self._values - 1.0, self._values)
@@ -733,7 +700,7 @@ class BinaryFactorSampler(ChainComponent):
         n_states, n_factors = self.factors.shape
         return int(min(n_states, 2 ** min(n_factors, 62)))
 
-    def _group_steps(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def _group_steps(self, states: Places, rng: Stream) -> None:
         """Group similar steps, into at most as many groups as there are vectors."""
         n_groups = min(self._most_groups(), len(states))
         n_dims = len(self.probit)
@@ -768,13 +735,13 @@ def make_links(coupling: Coupling) -> Links:
     )
 
 
-def _center(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _center(values: Floats) -> Floats:
     """Return means of the columns; 0 if all values are missing."""
     seen = ~np.isnan(values)
     return np.where(seen, values, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
 
 
-def _spreads(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _spreads(values: Floats) -> Floats:
     """Return variances of the columns; 1 for constant columns."""
     variances = _center((values - _center(values)) ** 2)
     return np.where(variances > 0.0, variances, 1.0)

@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from collections import namedtuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._checks import check_memory
-from skdp._numeric import Floats, Ints, Places
+from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp.emissions._common._protocol import CollapsedEmission
 from skdp.emissions._kernels._augmented import MOST_NODES
-from skdp.emissions._kernels._clusters import (
-    ALL_PARTS,
-    AUGMENTED,
-    CELLS,
-    CELLS_AND_COUNTS,
-    CELLS_AND_GAUSSIANS,
-    COUNTS,
-    GAUSSIAN,
+from skdp.emissions._kernels._clusters import AUGMENTED, CELLS, COUNTS, GAUSSIAN, PARTS
+
+# Arrays by name: rows, statistics of clusters, drawn parameters, and scratch arrays of kernels. The
+# kernels of each family describe them.
+
+CellRows = namedtuple("CellRows", "values amounts codes powers constants")
+CellClusters = namedtuple("CellClusters", "vectors normals counts symbols totals")
+CellParameters = namedtuple("CellParameters", "heads normals intensities logs")
+CellScratch = namedtuple("CellScratch", "line pair")
+
+GaussianRows = namedtuple("GaussianRows", "values")
+GaussianClusters = namedtuple("GaussianClusters", "vectors factors points")
+GaussianParameters = namedtuple("GaussianParameters", "heads factors offsets")
+GaussianScratch = namedtuple("GaussianScratch", "lines columns matrix")
+
+AugmentedRows = namedtuple("AugmentedRows", "values weights hidden n_hidden shape alone")
+AugmentedClusters = namedtuple("AugmentedClusters", "vectors factors points masses")
+AugmentedLines = namedtuple("AugmentedLines", "logs squares work triangle dots drawn")
+AugmentedScratch = namedtuple(
+    "AugmentedScratch", "lines columns matrix squares heads work triangle nodes marks"
 )
 
-# Arrays for rows of independent columns, and for rows of several parts.
+CountRows = namedtuple("CountRows", "ptr kinds amounts totals constants")
+CountClusters = namedtuple("CountClusters", "vectors sums slopes")
+CountParameters = namedtuple("CountParameters", "heads logs")
+CountScratch = namedtuple("CountScratch", "lines")
+
+Parts = namedtuple("Parts", "cells gaussians counts")
+PartClusters = namedtuple("PartClusters", "vectors cells gaussians counts")
+PartParameters = namedtuple("PartParameters", "heads cells gaussians counts")
+PartScratch = namedtuple("PartScratch", "line pair cells gaussians counts")
 
 
-class CellRows(NamedTuple):
-    """Rows of independent columns: see `_kernels/_cells`."""
-
-    values: Floats
-    amounts: Floats
-    codes: Ints
-    powers: Floats
-    constants: Floats
+# Priors of clusters, and columns of tables.
 
 
 class CellPrior(NamedTuple):
@@ -48,76 +64,6 @@ class CellPrior(NamedTuple):
     weights: Floats  # (V,), Dirichlet parameters of the symbols of all columns of categories
     totals: Floats  # (R,), sums of the weights of each column
     ptr: Places  # (R + 1,), offsets of the symbols of each column
-
-
-class CellClusters(NamedTuple):
-    """Statistics of clusters: see `_kernels/_cells`."""
-
-    vectors: Floats
-    normals: Floats
-    counts: Floats
-    symbols: Floats
-    totals: Floats
-
-
-class CellParameters(NamedTuple):
-    """Drawn parameters of clusters: see `_kernels/_cells`."""
-
-    heads: Floats
-    normals: Floats
-    intensities: Floats
-    logs: Floats
-
-
-class CellScratch(NamedTuple):
-    """Scratch arrays of kernels."""
-
-    line: Floats
-    pair: Floats
-
-
-class PartRows(NamedTuple):
-    """Rows of a table with parts: its independent columns, and parts of several columns."""
-
-    cells: CellRows
-    gaussians: tuple[Any, ...]
-    counts: tuple[Any, ...]
-
-
-class PartPrior(NamedTuple):
-    """Priors of the parts."""
-
-    cells: CellPrior
-    gaussians: tuple[Any, ...]
-    counts: tuple[Any, ...]
-
-
-class PartClusters(NamedTuple):
-    """Statistics of clusters in all parts; `vectors` is that of the cells, with the sizes."""
-
-    vectors: Floats
-    cells: CellClusters
-    gaussians: tuple[Any, ...]
-    counts: tuple[Any, ...]
-
-
-class PartParameters(NamedTuple):
-    """Drawn parameters of clusters in all parts."""
-
-    heads: Floats
-    cells: CellParameters
-    gaussians: tuple[Any, ...]
-    counts: tuple[Any, ...]
-
-
-class PartScratch(NamedTuple):
-    """Scratch arrays of kernels for all parts."""
-
-    line: Floats
-    pair: Floats
-    cells: CellScratch
-    gaussians: tuple[Any, ...]
-    counts: tuple[Any, ...]
 
 
 class NormalColumns(NamedTuple):
@@ -189,47 +135,6 @@ def _flat(arrays: list[Floats]) -> Floats:
     return np.concatenate([np.empty(0), *arrays])
 
 
-def make_cell_clusters(prior: CellPrior, capacity: int) -> CellClusters:
-    """Return arrays for `capacity` clusters."""
-    return CellClusters(
-        np.zeros((2, capacity)),
-        np.zeros((7, len(prior.centers), capacity)),
-        np.zeros((6, len(prior.shapes), capacity)),
-        np.zeros((2, len(prior.weights), capacity)),
-        np.zeros((2, len(prior.totals), capacity)),
-    )
-
-
-def make_cell_parameters(prior: CellPrior, n_clusters: int) -> CellParameters:
-    """Return parameter arrays for `n_clusters` clusters."""
-    return CellParameters(
-        np.empty(n_clusters),
-        np.empty((3, len(prior.centers), n_clusters)),
-        np.empty((2, len(prior.shapes), n_clusters)),
-        np.empty((len(prior.weights), n_clusters)),
-    )
-
-
-def make_cell_scratch(capacity: int) -> CellScratch:
-    """Return scratch arrays of kernels."""
-    return CellScratch(np.empty(capacity), np.empty(2))
-
-
-def count_cell_numbers(prior: CellPrior) -> int:
-    """Return the number of statistics of a cluster."""
-    n = 7 * len(prior.centers) + 6 * len(prior.shapes)
-    return n + 2 * (len(prior.weights) + len(prior.totals))
-
-
-# Arrays for Gaussian rows, and for rows of counts.
-
-
-class GaussianRows(NamedTuple):
-    """Gaussian observations: see `_kernels/_gaussian_clusters`."""
-
-    values: Floats
-
-
 class GaussianClusterPrior(NamedTuple):
     """Prior of means and covariances by blocks: `GaussianPrior` and the sum of log determinants."""
 
@@ -238,85 +143,6 @@ class GaussianClusterPrior(NamedTuple):
     dof: float
     scale: Floats  # (B, W, W)
     log_det: float  # sum of the log determinants of the scales of all blocks
-
-
-class GaussianClusters(NamedTuple):
-    """Statistics of clusters: see `_kernels/_gaussian_clusters`."""
-
-    vectors: Floats
-    factors: Floats
-    points: Floats
-
-
-class GaussianParameters(NamedTuple):
-    """Drawn parameters of clusters: see `_kernels/_clusters`."""
-
-    heads: Floats
-    factors: Floats
-    offsets: Floats
-
-
-class GaussianScratch(NamedTuple):
-    """Scratch arrays of kernels."""
-
-    lines: Floats
-    columns: Floats
-    matrix: Floats
-
-
-class AugmentedRows(NamedTuple):
-    """Gaussian rows with drawn weights and missing values: see `_kernels/_augmented`."""
-
-    values: Floats
-    weights: Floats
-    hidden: NDArray[np.bool_]
-    n_hidden: Places
-    shape: float
-    alone: Floats
-
-
-class AugmentedClusters(NamedTuple):
-    """Statistics of clusters: see `_kernels/_augmented`."""
-
-    vectors: Floats
-    factors: Floats
-    points: Floats
-    masses: Floats
-
-
-class AugmentedLines(NamedTuple):
-    """Scratch arrays of draws given parameters: see `_kernels/_augmented`."""
-
-    logs: Floats
-    squares: Floats
-    work: Floats
-    triangle: Floats
-    dots: Floats
-    drawn: Floats
-
-
-class AugmentedScratch(NamedTuple):
-    """Scratch arrays of kernels."""
-
-    lines: Floats
-    columns: Floats
-    matrix: Floats
-    squares: Floats
-    heads: Floats
-    work: Floats
-    triangle: Floats
-    nodes: Floats
-    marks: Floats
-
-
-class CountRows(NamedTuple):
-    """Rows of counts: see `_kernels/_discrete`."""
-
-    ptr: Places
-    kinds: Ints
-    amounts: Floats
-    totals: Floats
-    constants: Floats
 
 
 class CountClusterPrior(NamedTuple):
@@ -328,160 +154,161 @@ class CountClusterPrior(NamedTuple):
     is_poisson: bool
 
 
-class CountClusters(NamedTuple):
-    """Statistics of clusters: see `_kernels/_discrete`."""
-
-    vectors: Floats
-    sums: Floats
-    slopes: Floats
-
-
-class CountParameters(NamedTuple):
-    """Drawn parameters of clusters: see `_kernels/_clusters`."""
-
-    heads: Floats
-    logs: Floats
-
-
-class CountScratch(NamedTuple):
-    """Scratch arrays of kernels."""
-
-    lines: Floats
-
-
 # The rows and the prior of an emission.
 
 
-class ClusterTerms(NamedTuple):
-    """Rows and prior from which the clusters of an emission are computed."""
+Shapes = list[Any]
+"""Shapes of the arrays of a record."""
 
-    kind: int  # GAUSSIAN and so on: see `_kernels/_clusters`
+
+@dataclass(frozen=True, eq=False)
+class ClusterTerms:
+    """Rows and prior from which the clusters of an emission are computed, in one format each."""
+
     rows: Any
     prior: Any
+    kind: ClassVar[int]  # GAUSSIAN and so on: see `_kernels/_clusters`
+    records: ClassVar[tuple[Any, Any, Any]]  # types of statistics, parameters, scratch arrays
 
-    @property
-    def has_parts(self) -> bool:
-        """Whether rows have several parts."""
-        return self.kind in (CELLS_AND_GAUSSIANS, CELLS_AND_COUNTS, ALL_PARTS)
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the kind, the rows and the prior."""
+        return iter((self.kind, self.rows, self.prior))
 
-    def list_parts(self) -> tuple[ClusterTerms, list[ClusterTerms], list[ClusterTerms]]:
-        """Return the terms of the independent columns, of Gaussian parts, and of counts."""
+    def list_shapes(self, n: int) -> tuple[Shapes, Shapes, Shapes]:
+        """Return the shapes of the arrays of each record, for n clusters."""
+        raise NotImplementedError
 
-        def terms(kind: int, rows: Any, priors: Any) -> list[ClusterTerms]:
-            return [ClusterTerms(kind, *own) for own in zip(rows, priors, strict=True)]
+    def count_numbers(self) -> tuple[int, str]:
+        """Return the number of statistics of a cluster, and what they are of."""
+        raise NotImplementedError
 
-        return (
-            ClusterTerms(CELLS, self.rows.cells, self.prior.cells),
-            terms(GAUSSIAN, self.rows.gaussians, self.prior.gaussians),
-            terms(COUNTS, self.rows.counts, self.prior.counts),
-        )
-
-    def _make_parts(self, method: str, n: int) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
-        """Return the results of a method of all parts, in their order."""
-        cells, gaussians, counts = self.list_parts()
-        return (
-            getattr(cells, method)(n),
-            tuple(getattr(part, method)(n) for part in gaussians),
-            tuple(getattr(part, method)(n) for part in counts),
-        )
+    def check_room(self, n_clusters: int) -> None:
+        """Raise if the statistics of `n_clusters` clusters would fill the memory."""
+        n_numbers, what = self.count_numbers()
+        check_memory(8.0 * n_numbers * n_clusters, f"X: {n_clusters} clusters of {what}")
 
     def make_clusters(self, capacity: int) -> Any:
         """Return arrays for `capacity` clusters, or raise ValueError if memory is too small."""
-        self._check_room(capacity)
-        if self.has_parts:
-            cells, *others = self._make_parts("make_clusters", capacity)
-            return PartClusters(cells.vectors, cells, *others)
-        if self.kind == CELLS:
-            return make_cell_clusters(self.prior, capacity)
-        if self.kind == COUNTS:
-            return CountClusters(
-                np.zeros((3, capacity)),
-                np.zeros((len(self.prior.shapes), capacity)),
-                np.zeros((len(self.prior.rates), capacity)),
-            )
-        n_blocks, width = self.prior.mean.shape
-        n_dims = n_blocks * width
-        arrays = (
-            np.zeros((6, capacity)),
-            np.zeros((n_dims, width, capacity)),
-            np.zeros((2, n_dims, capacity)),
-        )
-        if self.kind == AUGMENTED:
-            return AugmentedClusters(*arrays, np.zeros((n_blocks, capacity)))
-        return GaussianClusters(*arrays)
+        self.check_room(capacity)
+        return self.records[0](*map(np.zeros, self.list_shapes(capacity)[0]))
 
     def make_parameters(self, n_clusters: int) -> Any:
         """Return parameter arrays for `n_clusters` clusters, or raise ValueError."""
-        self._check_room(n_clusters)
-        if self.has_parts:
-            return PartParameters(
-                np.empty(n_clusters), *self._make_parts("make_parameters", n_clusters)
-            )
-        if self.kind == CELLS:
-            return make_cell_parameters(self.prior, n_clusters)
-        if self.kind == COUNTS:
-            n_kinds = len(self.prior.shapes)
-            return CountParameters(np.empty(n_clusters), np.empty((n_kinds, n_clusters)))
-        n_blocks, width = self.prior.mean.shape
-        n_dims = n_blocks * width
-        return GaussianParameters(
-            np.empty(n_clusters),
-            np.empty((n_dims, width, n_clusters)),
-            np.empty((n_dims, n_clusters)),
-        )
-
-    def _check_room(self, n_clusters: int) -> None:
-        """Raise if the statistics of `n_clusters` clusters would fill the memory."""
-        if self.has_parts:
-            self._make_parts("_check_room", n_clusters)
-        elif self.kind == CELLS:
-            n_numbers = count_cell_numbers(self.prior)
-            check_memory(
-                8.0 * n_numbers * n_clusters, f"X: {n_clusters} clusters of {n_numbers} statistics"
-            )
-        elif self.kind == COUNTS:
-            n_kinds = len(self.prior.shapes)
-            check_memory(8.0 * n_kinds * n_clusters, f"X: {n_clusters} clusters of {n_kinds} kinds")
-        else:
-            n_blocks, width = self.prior.mean.shape
-            check_memory(
-                8.0 * n_blocks * width * (width + 2) * n_clusters,
-                f"X: {n_clusters} clusters of {n_blocks * width} columns",
-            )
-
-    def make_lines(self, n_clusters: int) -> Any:
-        """Return scratch arrays for draws of rows given parameters of clusters."""
-        if self.kind != AUGMENTED:
-            return np.empty((4, n_clusters))
-        width = self.prior.mean.shape[1]
-        shape = width, width + 1, n_clusters
-        return AugmentedLines(
-            np.empty(n_clusters), np.empty(n_clusters), np.empty(shape), np.empty(shape),
-            np.empty(n_clusters), np.empty(width),
-        )  # fmt: skip
+        self.check_room(n_clusters)
+        return self.records[1](*map(np.empty, self.list_shapes(n_clusters)[1]))
 
     def make_scratch(self, capacity: int) -> Any:
         """Return scratch arrays of kernels."""
-        if self.has_parts:
-            parts = self._make_parts("make_scratch", capacity)
-            return PartScratch(np.empty(capacity), np.empty(2), *parts)
-        if self.kind == CELLS:
-            return make_cell_scratch(capacity)
-        if self.kind == COUNTS:
-            return CountScratch(np.empty((1, capacity)))
-        n_blocks, width = self.prior.mean.shape
-        arrays = np.empty((2, capacity)), np.empty((2, width)), np.empty((width, width))
-        if self.kind == AUGMENTED:
-            return AugmentedScratch(
-                *arrays,
-                np.empty((n_blocks, capacity)),
-                np.empty((n_blocks, capacity)),
-                np.empty((width, width + 1, capacity)),
-                np.empty((width, width + 1, capacity)),
-                np.empty(MOST_NODES + 4),
-                np.zeros(1),
-            )
-        return GaussianScratch(*arrays)
+        return self.records[2](*map(np.zeros, self.list_shapes(capacity)[2]))
+
+    def make_lines(self, n_clusters: int) -> Any:
+        """Return scratch arrays for draws of rows given parameters of clusters."""
+        return np.empty((4, n_clusters))
+
+
+class CellTerms(ClusterTerms):
+    """Terms of independent columns."""
+
+    kind = CELLS
+    records = CellClusters, CellParameters, CellScratch
+
+    def _count_columns(self) -> tuple[int, int, int, int]:
+        """Return the numbers of normal columns, counts, symbols and columns of symbols."""
+        prior = self.prior
+        return len(prior.centers), len(prior.shapes), len(prior.weights), len(prior.totals)
+
+    def list_shapes(self, n: int) -> tuple[Shapes, Shapes, Shapes]:
+        p, q, v, r = self._count_columns()
+        clusters = [(2, n), (7, p, n), (6, q, n), (2, v, n), (2, r, n)]
+        return clusters, [n, (3, p, n), (2, q, n), (v, n)], [n, 2]
+
+    def count_numbers(self) -> tuple[int, str]:
+        p, q, v, r = self._count_columns()
+        n_numbers = 7 * p + 6 * q + 2 * (v + r)
+        return n_numbers, f"{n_numbers} statistics"
+
+
+class CountTerms(ClusterTerms):
+    """Terms of rows of counts."""
+
+    kind = COUNTS
+    records = CountClusters, CountParameters, CountScratch
+
+    def list_shapes(self, n: int) -> tuple[Shapes, Shapes, Shapes]:
+        v = len(self.prior.shapes)
+        return [(3, n), (v, n), (len(self.prior.rates), n)], [n, (v, n)], [(1, n)]
+
+    def count_numbers(self) -> tuple[int, str]:
+        return len(self.prior.shapes), f"{len(self.prior.shapes)} kinds"
+
+
+class GaussianTerms(ClusterTerms):
+    """Terms of Gaussian rows."""
+
+    kind = GAUSSIAN
+    records: ClassVar[tuple[Any, Any, Any]] = GaussianClusters, GaussianParameters, GaussianScratch
+
+    def list_shapes(self, n: int) -> tuple[Shapes, Shapes, Shapes]:
+        w, d = self.prior.mean.shape[1], self.prior.mean.size
+        clusters, parameters = [(6, n), (d, w, n), (2, d, n)], [n, (d, w, n), (d, n)]
+        return clusters, parameters, [(2, n), (2, w), (w, w)]
+
+    def count_numbers(self) -> tuple[int, str]:
+        n_dims = self.prior.mean.size
+        return n_dims * (self.prior.mean.shape[1] + 2), f"{n_dims} columns"
+
+
+class AugmentedTerms(GaussianTerms):
+    """Terms of Gaussian rows whose missing values, and perhaps weights, are drawn."""
+
+    kind = AUGMENTED
+    records = AugmentedClusters, GaussianParameters, AugmentedScratch
+
+    def list_shapes(self, n: int) -> tuple[Shapes, Shapes, Shapes]:
+        b, w = self.prior.mean.shape
+        clusters, parameters, scratch = super().list_shapes(n)
+        more = [(b, n), (b, n), (w, w + 1, n), (w, w + 1, n), MOST_NODES + 4, 1]
+        return [*clusters, (b, n)], parameters, [*scratch, *more]
+
+    def make_lines(self, n_clusters: int) -> Any:
+        width = self.prior.mean.shape[1]
+        square = width, width + 1, n_clusters
+        shapes = [n_clusters, n_clusters, square, square, n_clusters, width]
+        return AugmentedLines(*map(np.empty, shapes))
+
+
+class PartTerms(ClusterTerms):
+    """Terms of rows of several parts."""
+
+    kind = PARTS
+
+    def list_parts(self) -> tuple[ClusterTerms, list[ClusterTerms], list[ClusterTerms]]:
+        """Return the terms of the independent columns, of Gaussian parts, and of counts."""
+        rows, prior = self.rows, self.prior
+        gaussians = map(GaussianTerms, rows.gaussians or (), prior.gaussians or ())
+        counts = map(CountTerms, rows.counts or (), prior.counts or ())
+        return CellTerms(rows.cells, prior.cells), list(gaussians), list(counts)
+
+    def _of_parts(self, method: str, n: int) -> Parts:
+        """Return the results of a method of all parts."""
+        cells, *others = self.list_parts()
+        made = [tuple(getattr(part, method)(n) for part in parts) or None for parts in others]
+        return Parts(getattr(cells, method)(n), *made)
+
+    def check_room(self, n_clusters: int) -> None:
+        self._of_parts("check_room", n_clusters)
+
+    def make_clusters(self, capacity: int) -> Any:
+        parts = self._of_parts("make_clusters", capacity)
+        return PartClusters(parts.cells.vectors, *parts)
+
+    def make_parameters(self, n_clusters: int) -> Any:
+        return PartParameters(np.empty(n_clusters), *self._of_parts("make_parameters", n_clusters))
+
+    def make_scratch(self, capacity: int) -> Any:
+        return PartScratch(
+            np.empty(capacity), np.empty(2), *self._of_parts("make_scratch", capacity)
+        )
 
 
 @runtime_checkable
@@ -497,7 +324,7 @@ def gaussian_terms(
 ) -> ClusterTerms:
     """Return the terms of Gaussian rows; the prior is that of `GaussianSampler`."""
     prior = _gaussian_prior(mean, precision, dof, scale)
-    return ClusterTerms(GAUSSIAN, GaussianRows(as_readonly(values)), prior)
+    return GaussianTerms(GaussianRows(as_readonly(values)), prior)
 
 
 def augmented_terms(
@@ -516,7 +343,7 @@ def augmented_terms(
         values, weights, as_readonly(hidden), as_readonly(n_hidden), float(shape),
         np.empty((2, n_rows, n_blocks)),
     )  # fmt: skip
-    return ClusterTerms(AUGMENTED, rows, _gaussian_prior(*prior))
+    return AugmentedTerms(rows, _gaussian_prior(*prior))
 
 
 def _gaussian_prior(
@@ -548,12 +375,12 @@ def count_terms(
     shapes = np.array(shapes, dtype=np.float64)
     given = np.array([] if rates is None else rates, dtype=np.float64)
     prior = CountClusterPrior(shapes, float(shapes.sum()), given, rates is not None)
-    return ClusterTerms(COUNTS, rows, prior)
+    return CountTerms(rows, prior)
 
 
 def cell_terms(parts: list[Any], n_rows: int, powers: Floats | None = None) -> ClusterTerms:
     """Return the terms of independent columns: see `join_columns`."""
-    return ClusterTerms(CELLS, *join_columns(parts, n_rows, powers))
+    return CellTerms(*join_columns(parts, n_rows, powers))
 
 
 def join_terms(cells: ClusterTerms, others: list[ClusterTerms]) -> ClusterTerms:
@@ -567,13 +394,12 @@ def join_terms(cells: ClusterTerms, others: list[ClusterTerms]) -> ClusterTerms:
             "emission: StudentTEmission cannot be a part of IndependentEmissions in a mixture: its "
             "weights are drawn with the clusters. Use GaussianEmission for these columns."
         )
-    kind = CELLS_AND_GAUSSIANS if not counts else CELLS_AND_COUNTS if not gaussians else ALL_PARTS
-    return ClusterTerms(
-        kind,
-        PartRows(cells.rows, _tuple_of(gaussians, "rows"), _tuple_of(counts, "rows")),
-        PartPrior(cells.prior, _tuple_of(gaussians, "prior"), _tuple_of(counts, "prior")),
+    rows, prior = (
+        Parts(getattr(cells, name), _tuple_of(gaussians, name), _tuple_of(counts, name))
+        for name in ("rows", "prior")
     )
+    return PartTerms(rows, prior)
 
 
-def _tuple_of(parts: list[ClusterTerms], name: str) -> tuple[Any, ...]:
-    return tuple(getattr(part, name) for part in parts)
+def _tuple_of(parts: list[ClusterTerms], name: str) -> tuple[Any, ...] | None:
+    return tuple(getattr(part, name) for part in parts) or None

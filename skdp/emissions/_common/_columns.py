@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -17,6 +17,7 @@ from skdp._checks import check_scale, shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp._sklearn_compat import EstimatorMixin, validate_parameters
+from skdp.emissions._common import Stream
 from skdp.emissions._common._marginals import StudentMarginals
 from skdp.emissions._kernels import _gaussian as kernels
 
@@ -170,6 +171,36 @@ class DerivedRows:
         return self._data.sum_sequences(apply_to_made, self._make, self._args, f, args)
 
 
+class MappedRows:
+    """Observations, possibly in parts, of which ``change`` makes rows, each from its own."""
+
+    def __init__(self, data: Any, n_features: int, change: Callable[[Floats], Floats]):
+        self.n_features = n_features
+        self._data, self._change = data, change
+
+    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(rows, *args)``."""
+        result: tuple[Any, ...] = self._data.sum(_apply_changed, self._change, f, args)
+        return result
+
+    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
+        """Return the sum over parts of tuples ``f(rows, ptr, *args)``."""
+        result: tuple[Any, ...] = self._data.sum_sequences(
+            _apply_to_changed_sequences, self._change, f, args
+        )
+        return result
+
+
+def _apply_changed(values: Floats, change: Any, f: Callable[..., Any], args: Any) -> Any:
+    return f(change(values), *args)
+
+
+def _apply_to_changed_sequences(
+    values: Floats, ptr: Places, change: Any, f: Callable[..., Any], args: Any
+) -> Any:
+    return f(change(values), ptr, *args)
+
+
 def apply_to_made(
     values: Floats,
     ptr: Places,
@@ -244,13 +275,22 @@ class PartedEmission(EstimatorMixin, BaseEstimator):
         raise NotImplementedError
 
 
-def check_numbers(values: NDArray[np.float64]) -> None:
+def refuse_cells(wrong: Any, values: Floats, message: str, names: Any = None) -> None:
+    """Raise a ValueError if a cell is wrong, (N, D): a message with its {value} and {place}.
+    `names` are those of the columns in messages: numbers unless given.
+    """
+    if wrong.any():
+        t, d = np.argwhere(wrong)[0]
+        name = d if names is None else names[d]
+        place = f"{name if isinstance(name, str) else f'column {name}'} at step {t}"
+        place = f"{place}, counted through all sequences"
+        raise ValueError(message.format(value=f"{values[t, d]:g}", place=place))
+
+
+def check_numbers(values: Floats) -> None:
     """Raise a ValueError if an observation is infinite."""
-    if np.isinf(values).any():
-        t, d = np.argwhere(np.isinf(values))[0]
-        raise ValueError(
-            f"X must hold finite numbers, or NaN for missing values; got {values[t, d]:g}."
-        )
+    rule = "X must hold finite numbers, or NaN for missing values; got {value}."
+    refuse_cells(np.isinf(values), values, rule)
     check_scale(values)
 
 
@@ -384,37 +424,14 @@ _SIGN = np.uint64(1 << 63)
 _DIGIT_BITS = 8
 
 
-class ClippedRows:
+class ClippedRows(MappedRows):
     """Observations, possibly in parts, with outliers shrunk toward the median."""
 
     def __init__(self, data: Observations):
-        self.n_features = data.n_features
-        self._data: Any = data
         (ranges,) = data.sum(find_column_ranges)
         _check_ranges(ranges)
-        self.bounds = _find_bounds(data, ranges.numbers)  # m and c, (D,) each
-
-    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(values, *args)``."""
-        result: tuple[Any, ...] = self._data.sum(_apply, self.bounds, f, args)
-        return result
-
-    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(values, ptr, *args)``."""
-        result: tuple[Any, ...] = self._data.sum_sequences(
-            _apply_to_sequences, self.bounds, f, args
-        )
-        return result
-
-
-def _apply(values: Floats, bounds: Any, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    return f(pull_in(values, *bounds), *args)
-
-
-def _apply_to_sequences(
-    values: Floats, ptr: Places, bounds: Any, f: Callable[..., Any], args: tuple[Any, ...]
-) -> Any:
-    return f(pull_in(values, *bounds), ptr, *args)
+        medians, cuts = self.bounds = _find_bounds(data, ranges.numbers)  # m and c, (D,) each
+        super().__init__(data, data.n_features, partial(pull_in, medians=medians, cuts=cuts))
 
 
 def pull_in(values: Floats, medians: Floats, cuts: Floats) -> Floats:
@@ -479,7 +496,7 @@ def find_order_statistics(data: Observations, ranks: Places) -> Floats:
     return bits.view(np.float64)
 
 
-def _count_digits(values: Floats, heads: NDArray[np.uint64], shift: int) -> tuple[Places]:
+def _count_digits(values: Floats, heads: Stream, shift: int) -> tuple[Places]:
     """Return the counts of the next digit, (R, D, 256), among values with given leading digits."""
     counts = np.empty((*heads.shape, 1 << _DIGIT_BITS), dtype=np.int64)
     for d, column in enumerate(values.T):
@@ -584,41 +601,11 @@ class ConstantColumns(NamedTuple):
         return self.values + scales * noise
 
 
-class VaryingColumns:
+class VaryingColumns(MappedRows):
     """Observations, possibly in parts, without their constant columns."""
 
     def __init__(self, data: Observations, constants: ConstantColumns | DependentColumns):
-        self.n_features = len(constants.varying)
-        self._data: Any = data
-        self._constants = constants
-
-    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(values, *args)``."""
-        result: tuple[Any, ...] = self._data.sum(_apply_without_constants, self._constants, f, args)
-        return result
-
-    def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(values, ptr, *args)``."""
-        result: tuple[Any, ...] = self._data.sum_sequences(
-            _apply_to_sequences_without_constants, self._constants, f, args
-        )
-        return result
-
-
-def _apply_without_constants(
-    values: Floats, constants: Any, f: Callable[..., Any], args: tuple[Any, ...]
-) -> Any:
-    return f(constants.leave_out(values), *args)
-
-
-def _apply_to_sequences_without_constants(
-    values: Floats,
-    ptr: Places,
-    constants: Any,
-    f: Callable[..., Any],
-    args: tuple[Any, ...],
-) -> Any:
-    return f(constants.leave_out(values), ptr, *args)
+        super().__init__(data, len(constants.varying), constants.leave_out)
 
 
 # Columns that are linear functions of others in the data, such as a temperature in another unit.
@@ -649,7 +636,8 @@ class DependentColumns(NamedTuple):
     @classmethod
     def of(cls, data: Observations, constants: ConstantColumns | None) -> Self | None:
         """Return the dependent and constant columns, or None if no column is dependent."""
-        rows = _CompleteRows(data if constants is None else VaryingColumns(data, constants))
+        kept = data if constants is None else VaryingColumns(data, constants)
+        rows = MappedRows(kept, kept.n_features, _without_gaps)
         ranges, means, products = find_moments(rows)
         n = len(means)
         if n < 2 or not ranges.numbers.any() or not find_varying(ranges, products).all():
@@ -746,20 +734,10 @@ class DependentColumns(NamedTuple):
         return self.values + np.sqrt(SCALE_RATIO) * self.noise * noise
 
 
-class _CompleteRows:
-    """Observations, possibly in parts, with NaN in all columns of rows that miss a value."""
-
-    def __init__(self, data: Observations):
-        self.n_features, self._data = data.n_features, data
-
-    def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(values, *args)``."""
-        return self._data.sum(_apply_to_complete, f, args)
-
-
-def _apply_to_complete(values: Floats, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+def _without_gaps(values: Floats) -> Floats:
+    """Return the rows, with NaN in all columns of those that miss a value."""
     incomplete = np.isnan(values).any(axis=1, keepdims=True)
-    return f(np.where(incomplete, np.nan, values), *args)
+    return np.where(incomplete, np.nan, values)
 
 
 def _find_ranges_of_rest(values: Floats, means: Floats, slopes: Floats) -> tuple[Ranges]:
@@ -781,25 +759,19 @@ SHRINKAGE = 1e-4
 """Shrinkage of the data's correlations, so that collinear columns have a definite matrix."""
 
 
-def moments(
-    values: NDArray[np.float64], shrinkage: float = SHRINKAGE
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def moments(values: Floats, shrinkage: float = SHRINKAGE) -> tuple[Floats, Floats]:
     """Return the mean and a positive definite covariance of observed values, outliers shrunk."""
     return moments_of(InMemoryRows(values), shrinkage)
 
 
-def moments_of(
-    data: Observations, shrinkage: float = SHRINKAGE
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def moments_of(data: Observations, shrinkage: float = SHRINKAGE) -> tuple[Floats, Floats]:
     """Return the moments of observations that may be in parts; outliers are shrunk."""
     # Missing values count as means, so that the correlation matrix stays positive definite.
     ranges, mean, squares = find_moments(ClippedRows(data))
     return mean, find_covariance(ranges, squares, shrinkage)
 
 
-def find_covariance(
-    ranges: Ranges, squares: NDArray[np.float64], shrinkage: float = SHRINKAGE
-) -> NDArray[np.float64]:
+def find_covariance(ranges: Ranges, squares: Floats, shrinkage: float = SHRINKAGE) -> Floats:
     """Return a positive definite covariance, given sums of products of deviations from means."""
     sums, varies = np.diag(squares), find_varying(ranges, squares)
     variances = sums / np.maximum(ranges.numbers, 1)
@@ -812,16 +784,14 @@ def find_covariance(
     return correlations * np.multiply.outer(deviations, deviations)
 
 
-def find_deviations(data: Observations) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def find_deviations(data: Observations) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the standard deviation of each column, 1 if it does not vary, and whether it does."""
     ranges, _, squares = find_moments(data)
     deviations = np.sqrt(np.diag(find_covariance(ranges, squares)))
     return deviations, find_varying(ranges, squares)
 
 
-def widen(
-    covariance: NDArray[np.float64], least: NDArray[np.float64], varies: Any = True
-) -> NDArray[np.float64]:
+def widen(covariance: Floats, least: Floats, varies: Any = True) -> Floats:
     """Return a covariance with the same correlations and at least the given deviations."""
     deviations = np.sqrt(np.diag(covariance))
     # Columns that do not vary get these deviations.
@@ -829,7 +799,7 @@ def widen(
     return np.asarray(covariance * np.multiply.outer(ratios, ratios))
 
 
-def find_varying(ranges: Ranges, squares: NDArray[np.float64]) -> NDArray[np.bool_]:
+def find_varying(ranges: Ranges, squares: Floats) -> NDArray[np.bool_]:
     """Return whether each column varies, (D,), given sums of products of deviations from means."""
     variances = np.diag(squares) / np.maximum(ranges.numbers, 1)
     largest = np.maximum(np.abs(ranges.lows), np.abs(ranges.highs))[:, 0]

@@ -5,14 +5,14 @@ Forecasts mix these distributions over states and stored samples.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaln, gammaincc, ndtr, ndtri, stdtr, stdtrit
 
-from skdp._numeric import Floats
+from skdp._numeric import Floats, Places
 from skdp._numeric._arrays import unique_rows
 
 _BLOCK = 1000
@@ -50,10 +50,49 @@ class NumberMarginals(Marginals, Protocol):
         """Return bounds of the quantiles q, (Q,), of all states and their mixtures, for numbers."""
 
 
+class StatesMixin:
+    """Mixin of dataclasses whose arrays have an entry for each state."""
+
+    _shared: ClassVar[frozenset[str]] = frozenset()
+    """Names of the other arrays."""
+
+    def reorder(self, order: NDArray[np.intp]) -> Self:
+        """Return the model with its states in another order."""
+        own = {field.name: getattr(self, field.name) for field in fields(cast("Any", self))}
+        chosen: dict[str, Any] = {}
+        for name, value in own.items():
+            if isinstance(value, StatesMixin):
+                chosen[name] = value.reorder(order)
+            elif isinstance(value, np.ndarray) and name not in self._shared:
+                chosen[name] = value[order]
+        changed: Self = replace(cast("Any", self), **chosen)
+        return changed
+
+
+class ColumnMarginals(StatesMixin):
+    """Base class of distributions of single columns, whose arrays are (J, D)."""
+
+    _is_discrete: ClassVar[bool]
+
+    def take(self, states: NDArray[np.intp]) -> Self:
+        """Return the distributions of some states."""
+        return self.reorder(states)
+
+    def parameters(self, column: int) -> Floats:
+        """Return the parameters that identify each state's distribution of a column, (J, any)."""
+        values = (getattr(self, field.name) for field in fields(cast("Any", self)))
+        return np.column_stack([x[:, column] for x in values if isinstance(x, np.ndarray)])
+
+    def is_discrete(self, column: int) -> bool:
+        """Return whether a column holds integers >= 0."""
+        return self._is_discrete
+
+
 @dataclass(frozen=True, eq=False)
-class StudentMarginals:
+class StudentMarginals(ColumnMarginals):
     """Student t distributions, or Gaussian ones."""
 
+    _is_discrete = False
     locations: Floats  # (J, D)
     scales: Floats  # (J, D)
     freedoms: Floats | None = None  # (J, D), or None for Gaussian distributions
@@ -73,21 +112,6 @@ class StudentMarginals:
         above = np.where(self.freedoms > 2.0, self.freedoms - 2.0, 1.0)
         ratios = np.where(self.freedoms > 2.0, self.freedoms / above, np.inf)
         return self.scales**2 * ratios
-
-    def parameters(self, column: int) -> Floats:
-        """Return the parameters that identify each state's distribution of a column."""
-        return _of_column(column, self.locations, self.scales, self.freedoms)
-
-    def take(self, states: NDArray[np.intp]) -> Self:
-        """Return the distributions of some states."""
-        freedoms = None if self.freedoms is None else self.freedoms[states]
-        return replace(
-            self, locations=self.locations[states], scales=self.scales[states], freedoms=freedoms
-        )
-
-    def is_discrete(self, column: int) -> bool:
-        """Return False."""
-        return False
 
     def cdf(self, x: Floats, column: int) -> Floats:
         """Return P(X <= x), (..., J)."""
@@ -121,9 +145,10 @@ def log_student(z: Floats, freedoms: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class CountMarginals:
+class CountMarginals(ColumnMarginals):
     """Negative binomial counts, or Poisson ones."""
 
+    _is_discrete = True
     intensities: Floats  # (J, D)
     shapes: Floats | None = None  # (J, D), of their Gamma distributions, or None for Poisson counts
 
@@ -139,19 +164,6 @@ class CountMarginals:
             return self.intensities
         return self.intensities + self.intensities**2 / self.shapes
 
-    def parameters(self, column: int) -> Floats:
-        """Return the parameters that identify each state's distribution of a column."""
-        return _of_column(column, self.intensities, self.shapes)
-
-    def take(self, states: NDArray[np.intp]) -> Self:
-        """Return the distributions of some states."""
-        shapes = None if self.shapes is None else self.shapes[states]
-        return replace(self, intensities=self.intensities[states], shapes=shapes)
-
-    def is_discrete(self, column: int) -> bool:
-        """Return True."""
-        return True
-
     def cdf(self, x: Floats, column: int) -> Floats:
         """Return P(X <= x), (..., J), for integers x."""
         k, means = x[..., np.newaxis] + 1.0, self.intensities[:, column]
@@ -164,9 +176,10 @@ class CountMarginals:
 
 
 @dataclass(frozen=True, eq=False)
-class BinaryMarginals:
+class BinaryMarginals(ColumnMarginals):
     """Columns of 0 and 1."""
 
+    _is_discrete = True
     probs: Floats  # (J, D), probabilities of 1
 
     @property
@@ -179,18 +192,6 @@ class BinaryMarginals:
         """Variances."""
         return self.probs * (1.0 - self.probs)
 
-    def parameters(self, column: int) -> Floats:
-        """Return the parameters that identify each state's distribution of a column."""
-        return self.probs[:, [column]]
-
-    def take(self, states: NDArray[np.intp]) -> Self:
-        """Return the distributions of some states."""
-        return replace(self, probs=self.probs[states])
-
-    def is_discrete(self, column: int) -> bool:
-        """Return True."""
-        return True
-
     def cdf(self, x: Floats, column: int) -> Floats:
         """Return P(X <= x), (..., J)."""
         x = x[..., np.newaxis]
@@ -198,7 +199,7 @@ class BinaryMarginals:
 
 
 @dataclass(frozen=True, eq=False)
-class FactorMarginals:
+class FactorMarginals(ColumnMarginals):
     """Gaussian columns, and columns of 0 and 1."""
 
     normal: StudentMarginals  # of all columns, treated as Gaussian
@@ -220,10 +221,6 @@ class FactorMarginals:
         """Return the parameters that identify each state's distribution of a column."""
         return self.normal.parameters(column)
 
-    def take(self, states: NDArray[np.intp]) -> Self:
-        """Return the distributions of some states."""
-        return replace(self, normal=self.normal.take(states), probs=self.probs[states])
-
     def is_discrete(self, column: int) -> bool:
         """Return whether a column is binary."""
         return not np.isnan(self.probs[0, column])
@@ -239,14 +236,7 @@ class FactorMarginals:
         return self.normal.brackets(q, column)
 
 
-def _of_column(column: int, *arrays: Floats | None) -> Floats:
-    """Return one column of each array, stacked side by side; arrays may be None."""
-    return np.column_stack([array[:, column] for array in arrays if array is not None])
-
-
-def fill_by_means(
-    values: NDArray[np.float64], weights: NDArray[np.float64], means: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def fill_by_means(values: Floats, weights: Floats, means: Floats) -> Floats:
     """Return observations with NaN replaced by the mean, (J, D), weighted over states, (N, J)."""
     out = np.array(values)
     rows, columns = np.nonzero(np.isnan(values))
@@ -254,12 +244,7 @@ def fill_by_means(
     return out
 
 
-def fill_by_regression(
-    values: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    means: NDArray[np.float64],
-    scales: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def fill_by_regression(values: Floats, weights: Floats, means: Floats, scales: Floats) -> Floats:
     """Return observations with NaN replaced by its mean over states given the rest of the row.
     Missing columns u given s have the mean m_u + S_us S_ss^-1 (x_s - m_s), for any factor of S.
     """
@@ -282,14 +267,14 @@ def fill_by_regression(
 
 
 def draw_by_regression(
-    values: NDArray[np.float64],
-    states: NDArray[np.int64],
-    means: NDArray[np.float64],
-    scales: NDArray[np.float64],
-    freedoms: NDArray[np.float64] | None,
-    factors: NDArray[np.float64] | None,
+    values: Floats,
+    states: Places,
+    means: Floats,
+    scales: Floats,
+    freedoms: Floats | None,
+    factors: Floats | None,
     rng: np.random.Generator,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return observations with NaN replaced by draws given the rest of the row and its state.
     Without `freedoms` rows are Gaussian; `factors`, (N,), multiply the scale of each row.
     """

@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import LARGEST_SQUARED, as_floats, shorten
-from skdp._numeric import Places
-from skdp._numeric._random import next_double
+from skdp._numeric import Floats, Places
+from skdp._numeric._random import draw_key, next_double
+from skdp._part import ChainComponent
+from skdp.emissions._common import Stream
 
 
 class Coupling(NamedTuple):
     """Transition statistics for emissions with binary factors on which transitions depend."""
 
     decay: float  # lambda: phi_jj' = exp(-lambda times the Hamming distance of the factors)
-    counts: NDArray[np.int64]  # (J + 1, J), transitions; the last row counts first states
-    log_rates: NDArray[np.float64]  # (J + 1, J), log pi
+    counts: Places  # (J + 1, J), transitions; the last row counts first states
+    log_rates: Floats  # (J + 1, J), log pi
 
 
 def looks_back(part: Any) -> bool:
@@ -335,6 +337,52 @@ class ComparableEmission(Protocol):
         """
 
 
+# Methods of samplers whose statistics are exact sums.
+
+
+class SummedSampler(ChainComponent):
+    """Base class of samplers with the methods of `SummedEmission`."""
+
+    starts_with_one_state = True
+    is_incomplete: Any = False  # without observations
+
+    def complete(self, states: Places, rng: Stream) -> None:
+        """Draw the missing values of this sweep."""
+        key = np.empty_like(rng)
+        if self.is_incomplete:
+            draw_key(rng, key)
+        self.complete_with(states, key)
+
+    def complete_with(self, states: Places, key: Stream, first: int = 0) -> None:
+        """Do nothing: missing values are left out, since they carry no information."""
+
+    def measure(self, states: Places) -> Any:
+        """Return 0: the sums are exact without further information."""
+        return 0
+
+    def add_up(self, states: Places, measured: Any) -> tuple[Any, ...]:
+        """Return sums over the observations, which are exactly additive over parts of the data."""
+        raise NotImplementedError
+
+    def take(self, measured: Any, sums: tuple[Any, ...]) -> None:
+        """Store the sums over all observations."""
+        raise NotImplementedError
+
+    def condition(self, states: Places) -> None:
+        """Set the states of the observations; -1 marks observations without a state."""
+        measured = self.measure(states)
+        self.take(measured, self.add_up(states, measured))
+
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
+        """Draw the parameters given the states."""
+        self.condition(states)
+        self.draw_parameters(rng)
+
+    def draw_parameters(self, rng: Stream) -> None:
+        """Draw the parameters given the stored statistics."""
+        raise NotImplementedError
+
+
 # Checks of the parts of a model that users pass as parameters.
 
 
@@ -375,7 +423,7 @@ def make_part_for(protocol: type, part: Any, name: str, *args: Any) -> Any:
 # Checks of arrays that users pass as parameters of priors.
 
 
-def is_symmetric(matrix: NDArray[np.float64]) -> bool:
+def is_symmetric(matrix: Floats) -> bool:
     """Return whether a matrix is symmetric up to rounding on the scale of its diagonal."""
     deviations = np.sqrt(np.abs(np.diag(matrix)))
     bound = 1e-8 * np.multiply.outer(deviations, deviations)
@@ -384,7 +432,7 @@ def is_symmetric(matrix: NDArray[np.float64]) -> bool:
 
 def read_array(
     owner: Any, name: str, value: ArrayLike, shape: tuple[int, ...], n_dims: int
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return a new array of finite numbers, or raise a ValueError that names the parameter."""
     kind = type(owner).__name__
     try:
@@ -410,7 +458,7 @@ MEAN_RUN = 3.0
 """Mean number of steps in a run of the initial states."""
 
 
-def start_in_runs(states: NDArray[np.int64], n_states: int, rng: NDArray[np.uint64]) -> None:
+def start_in_runs(states: Places, n_states: int, rng: Stream) -> None:
     """Write random states in runs of `MEAN_RUN` steps on average."""
     # States with scattered steps would all resemble the whole panel; in runs, a chain of many
     # states starts much closer to its mode.
@@ -427,9 +475,7 @@ def start_in_runs(states: NDArray[np.int64], n_states: int, rng: NDArray[np.uint
 _WIDTH, _N_PASSES = 10, 5
 
 
-def write_states_of_windows(
-    sampler: Any, n_states: int, states: Places, rng: NDArray[np.uint64]
-) -> None:
+def write_states_of_windows(sampler: Any, n_states: int, states: Places, rng: Stream) -> None:
     """Write initial states, by assigning windows of steps to the regressions that fit best."""
     n_windows = -(-len(states) // _WIDTH)
     windows = np.arange(len(states)) // _WIDTH

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
 from skdp._checks import check_beta_prior
+from skdp._numeric import Floats, Ints, Places
+from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterTerms, SymbolColumns, cell_terms
-from skdp.emissions._common._columns import Observations, PartedEmission
-from skdp.emissions._common._marginals import BinaryMarginals, fill_by_means
+from skdp.emissions._common._columns import Observations, PartedEmission, refuse_cells
+from skdp.emissions._common._marginals import BinaryMarginals, StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import DiscreteSampler
 from skdp.emissions._kernels import _discrete as kernels
 from skdp.emissions._kernels import _links as affinities
@@ -71,16 +73,11 @@ class BernoulliEmission(PartedEmission):
         return BernoulliSampler(n_states, data.n_features, prior)
 
 
-def find_places(values: NDArray[np.float64]) -> NDArray[np.int32]:
+def find_places(values: Floats) -> Ints:
     """Return the rows of `log_table` for the observations, or raise a ValueError."""
     missing, ones = np.isnan(values), values == 1.0
-    wrong = ~(missing | ones | (values == 0.0))
-    if wrong.any():
-        t, d = np.argwhere(wrong)[0]
-        raise ValueError(
-            "X must hold 0 and 1, or NaN for missing values; got "
-            f"{values[t, d]:g} in column {d} at step {t}, counted through all sequences."
-        )
+    rule = "X must hold 0 and 1, or NaN for missing values; got {value} in {place}."
+    refuse_cells(~(missing | ones | (values == 0.0)), values, rule)
     n_columns = values.shape[1]
     places = 2 * np.arange(n_columns, dtype=np.int32) + ones
     places[missing] = 2 * n_columns
@@ -102,7 +99,7 @@ class BernoulliSampler(DiscreteSampler):
         """Whether clusters of rows are not identified: of one column, with the default prior."""
         return len(self.counts) == _ROWS_OF_ONE_COLUMN and tuple(self.prior) == DEFAULT_PRIOR
 
-    def attach(self, values: NDArray[np.float64]) -> None:
+    def attach(self, values: Floats) -> None:
         """Store the observations."""
         self._places = find_places(values)
 
@@ -110,27 +107,27 @@ class BernoulliSampler(DiscreteSampler):
         """Return a sampler with the same prior, without observations."""
         return BernoulliSampler(n_states, len(self.counts) // 2, self.prior)
 
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> BernoulliSampler:
+    def restrict(self, steps: Places, n_states: int) -> BernoulliSampler:
         """Return a sampler for some of the observations."""
         other = self.of_states(n_states)
         other._places = self._places[steps]
         return other
 
-    def add_up(self, states: NDArray[np.int64], measured: int) -> tuple[NDArray[np.int64]]:
+    def add_up(self, states: Places, measured: int) -> tuple[Places]:
         """Return the number of times each state has each value of each column, (2 D + 1, J)."""
         counts = np.empty_like(self.counts)
         kernels.count_bits(self._places, states, counts)
         return (counts,)
 
-    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+    def write_log_predictive(self, out: Floats) -> None:
         """Write the log probabilities of all steps given the observations of each state."""
         kernels.add_rows(self._places, log_table(self._expect()), out)
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw theta given the stored statistics."""
         kernels.draw_log_probs_of_bits(self.counts, *self.prior, self.log_probs, rng)
 
-    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+    def write_log_obs(self, out: Floats) -> None:
         """Write the log probabilities of the observed values of all steps."""
         kernels.add_rows(self._places, self.log_probs, out)
 
@@ -145,7 +142,7 @@ class BernoulliSampler(DiscreteSampler):
         """Return E[theta | z]."""
         return BernoulliModel(self._expect())
 
-    def _expect(self) -> NDArray[np.float64]:
+    def _expect(self) -> Floats:
         """Return E[theta | z], (J, D)."""
         of_one, of_zero = self.prior
         zeros, ones = self.counts[0:-1:2].T, self.counts[1::2].T
@@ -162,7 +159,7 @@ class BernoulliSampler(DiscreteSampler):
         codes = np.where(self._places < 2 * n_columns, codes, -1)
         return SymbolColumns(codes, [np.array([of_zero, of_one])] * n_columns)
 
-    def condition_with_powers(self, states: NDArray[np.int64], powers: NDArray[np.float64]) -> None:
+    def condition_with_powers(self, states: Places, powers: Floats) -> None:
         """Set the states of the observations given the powers of their likelihoods."""
         n_rows, n_states = self.counts.shape
         counts, known = np.zeros((n_rows, n_states)), states >= 0
@@ -170,7 +167,7 @@ class BernoulliSampler(DiscreteSampler):
             np.add.at(counts, (places, states[known]), powers[known])
         self.counts = counts
 
-    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+    def parameters(self) -> tuple[Floats, ...]:
         """Return alternating log(1 - theta) and log theta, (J, 2 D)."""
         return (self.log_probs[:-1].T,)
 
@@ -181,18 +178,18 @@ class BernoulliSampler(DiscreteSampler):
         logs = zeros * self.log_probs[0:-1:2] + ones * self.log_probs[1::2]
         return float((logs - betaln(ones, zeros)).sum())
 
-    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> BernoulliModel:
+    def known_model(self, parameters: tuple[Floats, ...]) -> BernoulliModel:
         """Return the distributions of states with known probabilities."""
         return BernoulliModel(np.exp(parameters[0][:, 1::2]))
 
-    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+    def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
         """Return log Bhattacharyya coefficients, (K, K)."""
         out = np.empty((len(parameters[0]), len(parameters[0])))
         affinities.compare_bits(np.ascontiguousarray(parameters[0]), out)
         return out
 
 
-def log_table(probs: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_table(probs: Floats) -> Floats:
     """Return alternating rows of log(1 - theta) and log theta, and a row of zeros, (2 D + 1, J)."""
     table = np.zeros((2 * probs.shape[1] + 1, len(probs)))
     with np.errstate(divide="ignore"):
@@ -202,7 +199,7 @@ def log_table(probs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False)
-class BernoulliModel:
+class BernoulliModel(StatesMixin):
     """Independent columns of 0 and 1 with known probabilities.
 
     Attributes
@@ -211,15 +208,15 @@ class BernoulliModel:
         Probabilities of 1 in each state.
     """
 
-    probs: NDArray[np.float64]
+    probs: Floats
 
-    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_obs(self, values: Floats) -> Floats:
         """Return the log probability of the observed values of every step in every state."""
         out = np.empty((len(values), len(self.probs)))
         kernels.add_rows(find_places(values), log_table(self.probs), out)
         return out
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return an observation for each state, (N, D)."""
         uniform = rng.random((len(states), self.probs.shape[1]))
         return (uniform < self.probs[states]).astype(np.float64)
@@ -228,12 +225,6 @@ class BernoulliModel:
         """Return the distributions of single columns of the next observation."""
         return BinaryMarginals(self.probs)
 
-    def fill(
-        self, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations, (N, D), with NaN replaced by its mean, the probability of 1."""
         return fill_by_means(values, weights, self.probs)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        return replace(self, probs=self.probs[order])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,73 +22,39 @@ from skdp._checks import (
     shorten,
     write_number,
 )
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_gamma, draw_slice, next_open_double
-from skdp._part import ChainComponent
 from skdp._sklearn_compat import Interval, StrOptions
+from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterTerms, SymbolColumns, count_terms
 from skdp.emissions._common._columns import Observations, PartedEmission
-from skdp.emissions._common._protocol import Coupling, start_in_runs
+from skdp.emissions._common._marginals import StatesMixin
+from skdp.emissions._common._protocol import SummedSampler, start_in_runs
 from skdp.emissions._kernels import _discrete as kernels
 from skdp.emissions._kernels import _links as affinities
 
 # Methods that the samplers of all discrete emissions share.
 
 
-class DiscreteSampler(ChainComponent):
-    """A sampler that leaves out missing values, and whose sums over observations are exact."""
+class DiscreteSampler(SummedSampler):
+    """A sampler that leaves out missing values."""
 
-    starts_with_one_state = True
-    is_incomplete = False
     counts: NDArray[Any]  # (..., J)
-
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Do nothing: missing values are left out, since they carry no information."""
-
-    def complete_with(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
-    ) -> None:
-        """Do nothing: missing values are left out."""
-
-    def condition(self, states: NDArray[np.int64]) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        self.take(0, self.add_up(states, 0))
-
-    def measure(self, states: NDArray[np.int64]) -> int:
-        """Return 0: the sums are exact without further information."""
-        return 0
-
-    def add_up(self, states: NDArray[np.int64], measured: int) -> tuple[NDArray[Any], ...]:
-        """Return sums over the observations, which are exactly additive over parts of the data."""
-        raise NotImplementedError
 
     def take(self, measured: int, sums: tuple[NDArray[Any], ...]) -> None:
         """Store the sums over all observations."""
         (self.counts,) = sums
 
-    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def start(self, states: Places, rng: Stream) -> None:
         """Write random initial states in runs."""
         start_in_runs(states, self.counts.shape[1], rng)
-
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
-        """Draw the parameters given the states."""
-        self.condition(states)
-        self.draw_parameters(rng)
-
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw the parameters given the stored statistics."""
-        raise NotImplementedError
 
 
 # Observations as symbols, and their counts.
 
 
-def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDArray[np.int32]:
+def as_symbols(values: Floats, n_symbols: int | None = None) -> Ints:
     """Return observations as symbols, -1 for missing ones (NaN), or raise a ValueError."""
     column = values[:, 0]
     missing = np.isnan(column)
@@ -102,12 +68,12 @@ def as_symbols(values: NDArray[np.float64], n_symbols: int | None = None) -> NDA
     return np.where(missing, -1.0, column).astype(np.int32)
 
 
-def find_largest(values: NDArray[np.float64]) -> tuple[list[int]]:
+def find_largest(values: Floats) -> tuple[list[int]]:
     """Return the largest observed symbol, or 0 if there are no observations."""
     return ([int(as_symbols(values).max(initial=0))],)
 
 
-def count_all(values: NDArray[np.float64], n_symbols: int) -> tuple[NDArray[np.intp]]:
+def count_all(values: Floats, n_symbols: int) -> tuple[NDArray[np.intp]]:
     """Return the number of occurrences of each symbol."""
     symbols = as_symbols(values, n_symbols)
     return (np.bincount(symbols[symbols >= 0], minlength=n_symbols),)
@@ -116,7 +82,7 @@ def count_all(values: NDArray[np.float64], n_symbols: int) -> tuple[NDArray[np.i
 # Frequencies of the symbols in a column, of which some may not occur.
 
 
-def weigh_symbols(totals: NDArray[Any]) -> tuple[NDArray[np.float64], int]:
+def weigh_symbols(totals: NDArray[Any]) -> tuple[Floats, int]:
     """Return weights of the symbols, (V,), and their sum; those that do not occur share 1."""
     n_symbols, n_observed = len(totals), int(np.count_nonzero(totals))
     if n_observed == n_symbols:
@@ -124,10 +90,10 @@ def weigh_symbols(totals: NDArray[Any]) -> tuple[NDArray[np.float64], int]:
     return np.where(totals > 0, 1.0, 1.0 / (n_symbols - n_observed)), n_observed + 1
 
 
-def find_common(totals: NDArray[Any]) -> NDArray[np.float64]:
+def find_common(totals: NDArray[Any]) -> Floats:
     """Return the distribution, (V,), of a column with these totals that is alike in all states."""
     weights, n_weights = weigh_symbols(totals)
-    common: NDArray[np.float64] = (totals + weights) / (totals.sum() + n_weights)
+    common: Floats = (totals + weights) / (totals.sum() + n_weights)
     return common
 
 
@@ -286,7 +252,7 @@ class CategoricalEmission(PartedEmission):
         sampler.is_uniform = weights is None
         return sampler
 
-    def _base_weights(self, data: Observations, n_symbols: int) -> NDArray[np.float64] | None:
+    def _base_weights(self, data: Observations, n_symbols: int) -> Floats | None:
         """Return the base times the number of symbols, or None if all are 1."""
         if isinstance(self.base, str):
             if self.base == "uniform":
@@ -304,7 +270,32 @@ class CategoricalEmission(PartedEmission):
         return base * (n_symbols / base.sum())
 
 
-class CategoricalSampler(DiscreteSampler):
+class DirichletSampler(DiscreteSampler):
+    """Sampler of probabilities with Dirichlet priors, ordered by symbol, in all states."""
+
+    prior: Floats  # (V,)
+    log_probs: Floats  # (V, J)
+
+    def parameters(self) -> tuple[Floats, ...]:
+        """Return log theta, (J, V)."""
+        return (self.log_probs.T,)
+
+    def log_posterior(self) -> float:
+        """Return the log density of log odds of theta given the states and the prior."""
+        shapes = self.counts + self.prior[:, np.newaxis]
+        logs = (shapes * self.log_probs - gammaln(shapes)).sum(axis=0)
+        return float((logs + gammaln(shapes.sum(axis=0))).sum())
+
+    def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
+        """Return log Bhattacharyya coefficients of single symbols, (K, K)."""
+        log_probs = np.ascontiguousarray(parameters[0])
+        out = np.empty((len(log_probs), len(log_probs)))
+        roots = np.ascontiguousarray(np.exp(0.5 * log_probs.T))
+        affinities.compare_probabilities(log_probs, roots, out)
+        return out
+
+
+class CategoricalSampler(DirichletSampler):
     """Sampler of the probabilities of symbols in all states, and of their concentration."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_symbols",)
@@ -313,7 +304,7 @@ class CategoricalSampler(DiscreteSampler):
     def __init__(
         self,
         n_states: int,
-        prior: NDArray[np.float64],  # (V,), of the Dirichlet prior, or its initial values
+        prior: Floats,  # (V,), of the Dirichlet prior, or its initial values
         concentration_prior: tuple[float, float] | None = None,  # of their sum; None: known
     ):
         self.prior = prior
@@ -332,11 +323,11 @@ class CategoricalSampler(DiscreteSampler):
         """Sum of the parameters of the Dirichlet prior."""
         return float(self.prior.sum())
 
-    def attach(self, values: NDArray[np.float64]) -> None:
+    def attach(self, values: Floats) -> None:
         """Store the observations."""
         self._symbols = as_symbols(values, len(self.prior))
 
-    def suit_symbols(self, powers: NDArray[np.float64] | None) -> None:
+    def suit_symbols(self, powers: Floats | None) -> None:
         """Suit the prior to the symbols that occur in a column that may be alike in all states.
         Symbols that do not occur get little weight. `powers`, (N,), are those of the likelihoods.
         """
@@ -357,7 +348,7 @@ class CategoricalSampler(DiscreteSampler):
             self._set_base(base)
             self.prior = math.sqrt(n_weights) * base
 
-    def _set_base(self, base: NDArray[np.float64]) -> None:
+    def _set_base(self, base: Floats) -> None:
         self._base = base
         self._base_values, self._group = np.unique(base, return_inverse=True)
 
@@ -365,24 +356,24 @@ class CategoricalSampler(DiscreteSampler):
         """Return a sampler without observations, whose prior is fixed at the current one."""
         return CategoricalSampler(n_states, self.prior)
 
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> CategoricalSampler:
+    def restrict(self, steps: Places, n_states: int) -> CategoricalSampler:
         """Return a sampler for some of the observations."""
         other = self.of_states(n_states)
         other._symbols = self._symbols[steps]
         return other
 
-    def add_up(self, states: NDArray[np.int64], measured: int) -> tuple[NDArray[np.int64]]:
+    def add_up(self, states: Places, measured: int) -> tuple[Places]:
         """Return the number of occurrences of each symbol in each state, (V, J)."""
         counts = np.empty_like(self.counts)
         kernels.count_symbols(self._symbols, states, counts)
         return (counts,)
 
-    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+    def write_log_predictive(self, out: Floats) -> None:
         """Write the log probabilities of all symbols given the observations of each state."""
         predictive = self.counts + self.prior[:, np.newaxis]
         kernels.look_up(self._symbols, np.log(predictive / predictive.sum(axis=0)), out)
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw the concentration and theta given the stored statistics."""
         if self.concentration_prior is not None and not self.held:
             self._draw_concentration(*self.concentration_prior, rng)
@@ -400,7 +391,7 @@ class CategoricalSampler(DiscreteSampler):
         """Whether theta differs between states."""
         return not self.may_be_alike or self.concentration < _ALIKE / 2.0
 
-    def _draw_whether_states_differ(self, log_odds: float, rng: NDArray[np.uint64]) -> None:
+    def _draw_whether_states_differ(self, log_odds: float, rng: Stream) -> None:
         """Draw whether states differ (given prior log odds), and A, with theta integrated out."""
         assert self.concentration_prior is not None
         shape, rate = self.concentration_prior
@@ -428,7 +419,7 @@ class CategoricalSampler(DiscreteSampler):
         most = min(largest, _ALIKE / 4.0) if self.may_be_alike else largest
         return float(SMALLEST / self._base_values[0]), most
 
-    def _draw_concentration(self, shape: float, rate: float, rng: NDArray[np.uint64]) -> None:
+    def _draw_concentration(self, shape: float, rate: float, rng: Stream) -> None:
         """Draw the concentration given the counts, with theta integrated out."""
         log_evidence = self._find_log_evidence()
 
@@ -461,7 +452,7 @@ class CategoricalSampler(DiscreteSampler):
 
         return log_evidence
 
-    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+    def write_log_obs(self, out: Floats) -> None:
         """Write log theta_j of every step's symbol, or 0 if it is missing."""
         kernels.look_up(self._symbols, self.log_probs, out)
 
@@ -494,9 +485,7 @@ class CategoricalSampler(DiscreteSampler):
         events = np.arange(n + 1), self._symbols, np.ones(n)
         return count_terms(events, np.zeros(n), self.prior)
 
-    def draw_shared(
-        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
-    ) -> None:
+    def draw_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
         """Draw the concentration given the clusters of the rows, unless it is known."""
         if self.concentration_prior is not None:
             self.counts = np.zeros((len(self.prior), n_clusters), dtype=np.int64)
@@ -504,10 +493,7 @@ class CategoricalSampler(DiscreteSampler):
             self._draw_concentration(*self.concentration_prior, rng)
 
     def draw_shared_given(
-        self,
-        clusters: CategoricalSampler,
-        rng: NDArray[np.uint64],
-        log_odds: float | None = None,
+        self, clusters: CategoricalSampler, rng: Stream, log_odds: float | None = None
     ) -> None:
         """Draw the concentration, unless known, given a sampler with the counts of clusters.
         With prior log odds that the column differs between clusters, draw also whether it does.
@@ -524,7 +510,7 @@ class CategoricalSampler(DiscreteSampler):
         """Return the column of symbols and its prior."""
         return SymbolColumns(self._symbols[:, np.newaxis], [self.prior])
 
-    def condition_with_powers(self, states: NDArray[np.int64], powers: NDArray[np.float64]) -> None:
+    def condition_with_powers(self, states: Places, powers: Floats) -> None:
         """Set the states of the observations given the powers of their likelihoods."""
         n_symbols, n_states = self.counts.shape
         known = (states >= 0) & (self._symbols >= 0)
@@ -532,23 +518,11 @@ class CategoricalSampler(DiscreteSampler):
         counts = np.bincount(cells, powers[known], n_symbols * n_states)
         self.counts = counts.reshape(n_symbols, n_states)
 
-    def parameters(self) -> tuple[NDArray[np.float64], ...]:
-        """Return log theta, (J, V)."""
-        return (self.log_probs.T,)
-
-    def log_posterior(self) -> float:
-        """Return the log density of log odds of theta given the states and A."""
-        return log_density_of_probabilities(self.counts, self.prior, self.log_probs)
-
-    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> CategoricalModel:
+    def known_model(self, parameters: tuple[Floats, ...]) -> CategoricalModel:
         """Return the distributions of states with known probabilities."""
         return CategoricalModel(np.exp(parameters[0]), self.concentration)
 
-    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
-        """Return log Bhattacharyya coefficients, (K, K)."""
-        return compare_probabilities(parameters[0])
-
-    def move_shared(self, rng: NDArray[np.uint64]) -> NDArray[np.float64] | None:
+    def move_shared(self, rng: Stream) -> Floats | None:
         """Draw the concentration with theta integrated out, then move theta accordingly.
         The result is the previous prior, or None if the concentration is known or held.
         """
@@ -566,14 +540,12 @@ class CategoricalSampler(DiscreteSampler):
         )
         return before
 
-    def restore_shared(self, before: NDArray[np.float64]) -> None:
+    def restore_shared(self, before: Floats) -> None:
         """Restore the prior that `move_shared` returned."""
         self.prior = before
 
 
-def log_evidence_of_base(
-    base: NDArray[np.float64], counts: NDArray[np.float64], concentration: float
-) -> float:
+def log_evidence_of_base(base: Floats, counts: Floats, concentration: float) -> float:
     """Return log p(x | z), with theta integrated out, given counts of any value, (V, J)."""
     shapes = concentration * base[:, np.newaxis]
     totals = counts.sum(axis=0)
@@ -581,27 +553,8 @@ def log_evidence_of_base(
     return float(result - (gammaln(concentration + totals) - gammaln(concentration)).sum())
 
 
-def log_density_of_probabilities(
-    counts: NDArray[np.int64], prior: NDArray[np.float64], log_probs: NDArray[np.float64]
-) -> float:
-    """Return the log density of log odds of theta_j ~ Dirichlet(prior + n_j); arrays are (V, J)."""
-    shapes = counts + prior[:, np.newaxis]
-    logs = (shapes * log_probs - gammaln(shapes)).sum(axis=0) + gammaln(shapes.sum(axis=0))
-    return float(logs.sum())
-
-
-def compare_probabilities(log_probs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log Bhattacharyya coefficients of rows of log theta, (K, K)."""
-    log_probs = np.ascontiguousarray(log_probs)
-    out = np.empty((len(log_probs), len(log_probs)))
-    affinities.compare_probabilities(
-        log_probs, np.ascontiguousarray(np.exp(0.5 * log_probs.T)), out
-    )
-    return out
-
-
 @dataclass(frozen=True, eq=False)
-class CategoricalModel:
+class CategoricalModel(StatesMixin):
     """Categories with known probabilities.
 
     Attributes
@@ -621,30 +574,24 @@ class CategoricalModel:
         probs: NDArray[np.floating] = as_readonly(self.probs)
         return probs
 
-    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_obs(self, values: Floats) -> Floats:
         """Return the log probability of every symbol in every state, (N, J); 0 if missing."""
         symbols = as_symbols(values, self.probs.shape[1])
         with np.errstate(divide="ignore"):
-            out: NDArray[np.float64] = np.log(self.probs.T.astype(np.float64))[symbols]
+            out: Floats = np.log(self.probs.T.astype(np.float64))[symbols]
         out[symbols < 0] = 0.0
         return out
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return a symbol for each state, (N, 1)."""
         ends = np.cumsum(self.probs, axis=1, dtype=np.float64)
         uniform = rng.random(len(states)) * ends[states, -1]
         symbols = (ends[states] <= uniform[:, np.newaxis]).sum(axis=1)
         return symbols.astype(np.float64).reshape(-1, 1)
 
-    def fill(
-        self, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def fill(self, values: Floats, weights: Floats) -> Floats:
         """Raise a TypeError, because categories have no mean."""
         raise TypeError(
             "impute has no value for a missing category, because categories have no mean: their "
             "probabilities are about predict_proba(X) @ emission_.probs."
         )
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        return replace(self, probs=self.probs[order])

@@ -12,18 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
 from skdp._checks import LARGEST, SMALLEST, as_floats, shorten
-from skdp._numeric import Floats
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._arithmetic import round_sum, sum_exactly
 from skdp._numeric._numba import as_readonly
 from skdp._sklearn_compat import Interval
+from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterTerms, count_terms
-from skdp.emissions._common._columns import Observations, PartedEmission
-from skdp.emissions._common._marginals import fill_by_means
-from skdp.emissions._discrete._categorical import (
-    DiscreteSampler,
-    compare_probabilities,
-    log_density_of_probabilities,
-)
+from skdp.emissions._common._columns import Observations, PartedEmission, refuse_cells
+from skdp.emissions._common._marginals import StatesMixin, fill_by_means
+from skdp.emissions._discrete._categorical import DirichletSampler
 from skdp.emissions._discrete._poisson import log_deviation, log_negative_binomial, stirling_rest
 from skdp.emissions._kernels import _discrete as kernels
 
@@ -137,7 +134,7 @@ class EventChances:
             self.shapes = np.maximum(self.shapes * concentrations, _SMALLEST)
         self.modes = self._find_modes()
 
-    def _find_modes(self) -> NDArray[np.int64]:
+    def _find_modes(self) -> Places:
         """Return the most probable numbers, (K, J); 0 if both ends are modes."""
         n = self.numbers[:, np.newaxis]
         if self.is_learned:
@@ -366,7 +363,7 @@ class MultinomialEmission(PartedEmission):
     """NaN is a missing value."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "prior": [Interval(Real, SMALLEST, LARGEST, closed="both"), "array-like"],
+        "prior": [Interval(Real, SMALLEST, LARGEST, closed="both"), "array-like"]
     }
 
     def __init__(self, prior: float | ArrayLike = 0.1):
@@ -401,7 +398,7 @@ def summarize(data: Observations) -> Totals:
     return Totals(numbers, counts / counts.sum())
 
 
-def count_totals(values: NDArray[np.float64]) -> tuple[list[float], list[int]]:
+def count_totals(values: Floats) -> tuple[list[float], list[int]]:
     """Return the distinct numbers of events of observed steps, and their frequencies."""
     totals = values[~np.isnan(values).any(axis=1)].sum(axis=1)
     numbers, counts = np.unique(totals, return_counts=True)
@@ -411,12 +408,12 @@ def count_totals(values: NDArray[np.float64]) -> tuple[list[float], list[int]]:
 class CountEvents(NamedTuple):
     """Nonzero counts of all steps: see `_kernels/_discrete`."""
 
-    ptr: NDArray[np.int64]
-    kinds: NDArray[np.int32]
-    amounts: NDArray[np.float64]
-    log_coefficients: NDArray[np.float64]
+    ptr: Places
+    kinds: Ints
+    amounts: Floats
+    log_coefficients: Floats
 
-    def take(self, steps: NDArray[np.int64]) -> CountEvents:
+    def take(self, steps: Places) -> CountEvents:
         """Return the events of some steps."""
         lengths = np.diff(self.ptr)[steps]
         ptr = np.concatenate([[0], np.cumsum(lengths)])
@@ -426,7 +423,7 @@ class CountEvents(NamedTuple):
         )
 
 
-def list_events(values: NDArray[np.float64]) -> CountEvents:
+def list_events(values: Floats) -> CountEvents:
     """Return the events of each step, none for missing steps, or raise a ValueError."""
     missing = np.isnan(values)
     absent = missing.all(axis=1)
@@ -439,12 +436,10 @@ def list_events(values: NDArray[np.float64]) -> CountEvents:
             f"{int(np.argmax(missing[t]))}: its number of events is unknown."
         )
     wrong = ~missing & ~((values >= 0.0) & (values == np.floor(values)) & (values <= _MOST))
-    if wrong.any():
-        t, d = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"X must hold counts, integers from 0 to {_MOST:g}, or rows of NaN for missing steps; "
-            f"got {values[t, d]:g} in column {d} at step {t}, counted through all sequences."
-        )
+    rule = (
+        f"X must hold counts, integers from 0 to {_MOST:g}, or rows of NaN for missing steps; got "
+    )
+    refuse_cells(wrong, values, rule + "{value} in {place}.")
     steps, kinds = np.nonzero((values > 0.0) & ~missing)
     amounts = values[steps, kinds]
     known = np.where(missing, 0.0, values)
@@ -454,12 +449,12 @@ def list_events(values: NDArray[np.float64]) -> CountEvents:
     return CountEvents(ptr, kinds.astype(np.int32), amounts, coefficients)
 
 
-class MultinomialSampler(DiscreteSampler):
+class MultinomialSampler(DirichletSampler):
     """Sampler of the probabilities of kinds of events in all states."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_events", "_all_coefficients")
 
-    def __init__(self, n_states: int, prior: NDArray[np.float64], totals: Totals):
+    def __init__(self, n_states: int, prior: Floats, totals: Totals):
         self.prior = prior
         self.totals = totals
         self.counts = np.zeros((len(prior), n_states), dtype=np.int64)
@@ -470,7 +465,7 @@ class MultinomialSampler(DiscreteSampler):
         """Return a sampler with the same prior, without observations."""
         return MultinomialSampler(n_states, self.prior, self.totals)
 
-    def attach(self, values: NDArray[np.float64]) -> None:
+    def attach(self, values: Floats) -> None:
         """Store the observations."""
         self._take_events(list_events(values))
 
@@ -478,15 +473,13 @@ class MultinomialSampler(DiscreteSampler):
         self._events = events
         self._all_coefficients = sum_exactly(events.log_coefficients)
 
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> MultinomialSampler:
+    def restrict(self, steps: Places, n_states: int) -> MultinomialSampler:
         """Return a sampler for some of the observations."""
         other = self.of_states(n_states)
         other._take_events(self._events.take(steps))
         return other
 
-    def add_up(
-        self, states: NDArray[np.int64], measured: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def add_up(self, states: Places, measured: int) -> tuple[Places, Places]:
         """Return the number of events by kind and state, (V, J), and sums of coefficients."""
         ptr, kinds, amounts, log_coefficients = self._events
         counts = np.empty_like(self.counts)
@@ -496,21 +489,21 @@ class MultinomialSampler(DiscreteSampler):
             return counts, self._all_coefficients
         return counts, sum_exactly(log_coefficients[known])
 
-    def take(self, measured: int, sums: tuple[NDArray[np.int64], ...]) -> None:
+    def take(self, measured: int, sums: tuple[Places, ...]) -> None:
         """Store the sums over all observations."""
         self.counts, self._log_coefficients = sums
 
-    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+    def write_log_predictive(self, out: Floats) -> None:
         """Write the log probabilities of all steps at the expected probabilities of each state."""
         shapes = self.counts + self.prior[:, np.newaxis]
         kernels.weigh_events(*self._events, np.log(shapes / shapes.sum(axis=0)), out)
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw theta given the stored statistics."""
         sums = np.empty((2, self.counts.shape[1]))
         kernels.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
 
-    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+    def write_log_obs(self, out: Floats) -> None:
         """Write the log probabilities of all steps."""
         kernels.weigh_events(*self._events, self.log_probs, out)
 
@@ -530,25 +523,13 @@ class MultinomialSampler(DiscreteSampler):
         ptr, kinds, amounts, log_coefficients = self._events
         return count_terms((ptr, kinds, amounts), log_coefficients, self.prior)
 
-    def parameters(self) -> tuple[NDArray[np.float64], ...]:
-        """Return log theta, (J, V)."""
-        return (self.log_probs.T,)
-
-    def log_posterior(self) -> float:
-        """Return the log density of log odds of theta given the states."""
-        return log_density_of_probabilities(self.counts, self.prior, self.log_probs)
-
-    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> MultinomialModel:
+    def known_model(self, parameters: tuple[Floats, ...]) -> MultinomialModel:
         """Return the distributions of states with known probabilities."""
         return MultinomialModel(np.exp(parameters[0]), self.totals)
 
-    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
-        """Return log Bhattacharyya coefficients of single events, (K, K)."""
-        return compare_probabilities(parameters[0])
-
 
 @dataclass(frozen=True, eq=False)
-class MultinomialModel:
+class MultinomialModel(StatesMixin):
     """Rows of counts, and the uncertainty of the probabilities of their events.
 
     With `concentrations`, probabilities have been learned from finitely many events, and the
@@ -565,17 +546,17 @@ class MultinomialModel:
         Sums of the parameters of the Dirichlet distributions whose means are `probs`.
     """
 
-    probs: NDArray[np.float64]
+    probs: Floats
     totals: Totals
-    concentrations: NDArray[np.float64] | None = None
+    concentrations: Floats | None = None
 
     @property
-    def emissionprob_(self) -> NDArray[np.float64]:
+    def emissionprob_(self) -> Floats:
         """(J, V) read-only array: `probs` under hmmlearn's name."""
-        probs: NDArray[np.float64] = as_readonly(self.probs)
+        probs: Floats = as_readonly(self.probs)
         return probs
 
-    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_obs(self, values: Floats) -> Floats:
         """Return the log probability of every row given its sum in every state, (N, J)."""
         events = list_events(values)
         out = np.empty((len(values), len(self.probs)))
@@ -596,7 +577,7 @@ class MultinomialModel:
             _add_rising(out, steps[own], events.amounts[own], shapes[:, v], 1.0)
         return out
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return a row for each state, (N, V), with a number of events like those in `fit`."""
         totals = rng.choice(self.totals.numbers, len(states), p=self.totals.shares).astype(int)
         probs = self.probs[states]
@@ -614,24 +595,13 @@ class MultinomialModel:
         """Return the distributions of single columns of the next observation."""
         return EventMarginals(self.probs, self.totals, self.concentrations)
 
-    def fill(
-        self, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations, (N, D), with missing rows replaced by their means."""
         return fill_by_means(values, weights, self.marginals().means)
 
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        concentrations = None if self.concentrations is None else self.concentrations[order]
-        return replace(self, probs=self.probs[order], concentrations=concentrations)
-
 
 def _add_rising(
-    out: NDArray[np.float64],
-    steps: NDArray[np.int64],
-    counts: NDArray[Any],
-    shapes: NDArray[np.float64],
-    sign: float,
+    out: Floats, steps: Places, counts: NDArray[Any], shapes: Floats, sign: float
 ) -> None:
     """Add sign times `log_rising` of counts at some steps, each at most once, in all states."""
     numbers, places = np.unique(counts, return_inverse=True)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._checks import LARGEST, SMALLEST, write_number
+from skdp._numeric import Floats, Places
 from skdp._numeric._arithmetic import round_sum, sum_exactly
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
 from skdp._sklearn_compat import Interval
+from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterTerms, CountColumns, count_terms
 from skdp.emissions._common._columns import Observations, PartedEmission, find_moments
-from skdp.emissions._common._marginals import CountMarginals, fill_by_means
+from skdp.emissions._common._marginals import CountMarginals, StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import DiscreteSampler
 from skdp.emissions._kernels import _discrete as kernels
 from skdp.emissions._kernels import _links as affinities
@@ -85,7 +87,7 @@ class PoissonEmission(PartedEmission):
         self.shape = shape
         self.rate = rate
 
-    def _check_values(self, values: NDArray[np.float64]) -> None:
+    def _check_values(self, values: Floats) -> None:
         """Raise a ValueError for impossible observations."""
         check_counts(values)
 
@@ -93,7 +95,7 @@ class PoissonEmission(PartedEmission):
         """Return the sampler; parameters are valid."""
         return PoissonSampler(n_states, *self._make_prior(data))
 
-    def _make_prior(self, data: Observations) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _make_prior(self, data: Observations) -> tuple[Floats, Floats]:
         """Return shapes and rates of the prior of each column."""
         if self.shape is not None and self.rate is not None:
             return np.full(data.n_features, self.shape), np.full(data.n_features, self.rate)
@@ -111,13 +113,13 @@ class PoissonEmission(PartedEmission):
         return shapes, shapes / means
 
 
-def check_part(values: NDArray[np.float64]) -> tuple[int]:
+def check_part(values: Floats) -> tuple[int]:
     """Call `check_counts`, which may raise a ValueError, and return (0,)."""
     check_counts(values)
     return (0,)
 
 
-def check_counts(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def check_counts(values: Floats) -> Floats:
     """Return observations if they are counts or missing (NaN), or raise a ValueError."""
     wrong = ~(np.isnan(values) | ((values >= 0.0) & (values == np.floor(values))))
     if wrong.any():
@@ -138,7 +140,7 @@ class PoissonSampler(DiscreteSampler):
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_constants", "_all_constants")
 
-    def __init__(self, n_states: int, shapes: NDArray[np.float64], rates: NDArray[np.float64]):
+    def __init__(self, n_states: int, shapes: Floats, rates: Floats):
         self.shapes, self.rates = shapes, rates
         self.counts = np.zeros((n_states, len(shapes)))
         self.totals = np.zeros((n_states, len(shapes)))
@@ -149,25 +151,23 @@ class PoissonSampler(DiscreteSampler):
         """Return a sampler with the same prior, without observations."""
         return PoissonSampler(n_states, self.shapes, self.rates)
 
-    def attach(self, values: NDArray[np.float64]) -> None:
+    def attach(self, values: Floats) -> None:
         """Store the observations."""
         check_counts(values)
         terms = np.where(np.isnan(values), 0.0, gammaln(values + 1.0))
         self._take_values(as_readonly(values), terms.sum(axis=1))
 
-    def _take_values(self, values: NDArray[np.float64], constants: NDArray[np.float64]) -> None:
+    def _take_values(self, values: Floats, constants: Floats) -> None:
         self._values, self._constants = values, constants
         self._all_constants = sum_exactly(constants)
 
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> PoissonSampler:
+    def restrict(self, steps: Places, n_states: int) -> PoissonSampler:
         """Return a sampler for some of the observations."""
         other = self.of_states(n_states)
         other._take_values(as_readonly(self._values[steps]), self._constants[steps])
         return other
 
-    def add_up(
-        self, states: NDArray[np.int64], measured: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    def add_up(self, states: Places, measured: int) -> tuple[Floats, Floats, Places]:
         """Return numbers and sums of observed values, (J, D), and sums of log factorials."""
         counts, totals = np.empty(self.counts.shape), np.empty(self.totals.shape)
         kernels.add_up_values(self._values, states, counts, totals)
@@ -180,23 +180,23 @@ class PoissonSampler(DiscreteSampler):
         """Store the sums over all observations."""
         self.counts, self.totals, self._log_factorials = sums
 
-    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+    def write_log_predictive(self, out: Floats) -> None:
         """Write the log probabilities of all counts at the expected intensities of each state."""
         intensities = (self.shapes + self.totals) / (self.rates + self.counts)
         kernels.weigh_counts(self._values, np.log(intensities), out)
 
-    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def start(self, states: Places, rng: Stream) -> None:
         """Write random initial states."""
         n_states = len(self.counts)
         states[:] = [int(next_double(rng) * n_states) for _ in range(len(states))]
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw lambda given the stored statistics."""
         kernels.draw_log_intensities(
             self.counts, self.totals, self.shapes, self.rates, self.log_intensities, rng
         )
 
-    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+    def write_log_obs(self, out: Floats) -> None:
         """Write the log probabilities of the observed values of all steps."""
         kernels.weigh_counts(self._values, self.log_intensities, out)
 
@@ -225,7 +225,7 @@ class PoissonSampler(DiscreteSampler):
         """Return the columns and their prior."""
         return CountColumns(self._values, self.shapes, self.rates)
 
-    def condition_with_powers(self, states: NDArray[np.int64], powers: NDArray[np.float64]) -> None:
+    def condition_with_powers(self, states: Places, powers: Floats) -> None:
         """Set the states of the observations given the powers of their likelihoods."""
         n_states = len(self.counts)
         for d, column in enumerate(self._values.T):
@@ -236,7 +236,7 @@ class PoissonSampler(DiscreteSampler):
         known = states >= 0
         self._log_factorials = sum_exactly((powers * self._constants)[known])
 
-    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+    def parameters(self) -> tuple[Floats, ...]:
         """Return log lambda, (J, D)."""
         return (self.log_intensities,)
 
@@ -246,20 +246,18 @@ class PoissonSampler(DiscreteSampler):
         logs = shapes * (np.log(rates) + self.log_intensities) - gammaln(shapes)
         return float((logs - rates * np.exp(self.log_intensities)).sum())
 
-    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> PoissonModel:
+    def known_model(self, parameters: tuple[Floats, ...]) -> PoissonModel:
         """Return the distributions of states with known intensities."""
         return PoissonModel(np.exp(parameters[0]))
 
-    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+    def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
         """Return log Bhattacharyya coefficients, (K, K)."""
         out = np.empty((len(parameters[0]), len(parameters[0])))
         affinities.compare_intensities(np.ascontiguousarray(parameters[0]), out)
         return out
 
 
-def log_negative_binomial(
-    counts: NDArray[np.float64], means: NDArray[np.float64], shapes: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def log_negative_binomial(counts: Floats, means: Floats, shapes: Floats) -> Floats:
     """Return log probabilities of counts x of Gamma intensities with means m and shapes a."""
     # log Gamma(a + x) - log Gamma(a) - log x! + a log(a / (a + m)) + x log(m / (a + m)), with each
     # log Gamma split into Stirling's formula and its remainder (Loader 2000): for large a or x,
@@ -273,7 +271,7 @@ def log_negative_binomial(
     return np.where(counts > 0.0, result, -shapes * np.log1p(means / shapes))
 
 
-def stirling_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def stirling_rest(x: Floats) -> Floats:
     """Return the remainder of Stirling's formula for log Gamma(x + 1), for x > 0."""
     far = np.maximum(x, _FAR)
     square = far * far
@@ -285,7 +283,7 @@ def stirling_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(x < _FAR, rest, series / far)
 
 
-def log_deviation(x: NDArray[np.float64], one_more: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_deviation(x: Floats, one_more: Floats) -> Floats:
     """Return x - log(1 + x), given also 1 + x, which may be far more precise than 1.0 + x."""
     small = np.where(np.abs(x) < _SMALL, x, 0.0)
     series = np.full(small.shape, 1.0 / 9.0)
@@ -295,7 +293,7 @@ def log_deviation(x: NDArray[np.float64], one_more: NDArray[np.float64]) -> NDAr
 
 
 @dataclass(frozen=True, eq=False)
-class PoissonModel:
+class PoissonModel(StatesMixin):
     """Counts, and the uncertainty of their intensities.
 
     With `shapes`, intensities have been learned from finitely many observations, and the posterior
@@ -310,16 +308,16 @@ class PoissonModel:
         Shapes of the Gamma distributions of the intensities, whose means are `intensities`.
     """
 
-    intensities: NDArray[np.float64]
-    shapes: NDArray[np.float64] | None = None
+    intensities: Floats
+    shapes: Floats | None = None
 
     @property
-    def lambdas_(self) -> NDArray[np.float64]:
+    def lambdas_(self) -> Floats:
         """(J, D) read-only array: `intensities` under hmmlearn's name."""
-        lambdas: NDArray[np.float64] = as_readonly(self.intensities)
+        lambdas: Floats = as_readonly(self.intensities)
         return lambdas
 
-    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_obs(self, values: Floats) -> Floats:
         """Return the log probability of the observed values of every step, (N, J)."""
         check_counts(values)
         out = np.zeros((len(values), len(self.intensities)))
@@ -338,7 +336,7 @@ class PoissonModel:
                 out[t : t + _BLOCK] += table[places[t : t + _BLOCK]]
         return out
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return an observation for each state, (N, D), with the probabilities of `log_obs`."""
         intensities = self.intensities[states]
         if self.shapes is not None:
@@ -350,13 +348,6 @@ class PoissonModel:
         """Return the distributions of single columns of the next observation."""
         return CountMarginals(self.intensities, self.shapes)
 
-    def fill(
-        self, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations, (N, D), with NaN replaced by its mean."""
         return fill_by_means(values, weights, self.intensities)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        shapes = None if self.shapes is None else self.shapes[order]
-        return replace(self, intensities=self.intensities[order], shapes=shapes)

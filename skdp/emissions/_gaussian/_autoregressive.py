@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
 from skdp._checks import check_memory, shorten
 from skdp._numeric import Floats, Places
-from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._common._columns import (
     LEAST,
     PER_COEFFICIENT,
@@ -31,10 +30,11 @@ from skdp.emissions._common._columns import (
     find_varying,
     widen,
 )
-from skdp.emissions._common._protocol import is_symmetric, read_array
+from skdp.emissions._common._protocol import read_array
 from skdp.emissions._gaussian._autoregressive_model import (
     LagDesign,
     LagsConstraint,
+    LinearEmission,
     RegressionPrior,
     StartingLags,
     check_lags,
@@ -43,11 +43,9 @@ from skdp.emissions._gaussian._autoregressive_model import (
 )
 from skdp.emissions._gaussian._autoregressive_sampler import (
     AutoregressiveSampler,
-    WideAutoregressiveSampler,
     fill_for_priors,
     make_rows,
 )
-from skdp.emissions._kernels._gaussian import factorize
 
 # Default priors are computed from the data. States are expected to have the dynamics of the whole
 # data set and this share of the residual variance for one column, or its D-th root for D columns.
@@ -59,7 +57,7 @@ _SHRINKAGE = 1e-8  # of the correlations of lags, which are nearly 1 for smooth 
 _LEAST_OF_FAR = 1e-5  # `LEAST` with far values: products with these must leave some digits
 
 
-class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
+class AutoregressiveEmission(LinearEmission):
     r"""Vectors that depend linearly on earlier ones, with a regression for each state.
 
     The prior is matrix-normal inverse-Wishart. In state j,
@@ -348,37 +346,13 @@ class AutoregressiveEmission(EstimatorMixin, BaseEstimator):
             )
         prior = RegressionPrior(
             coefs,
-            self._read_precision(means[:-n_dims], covariance, n_dims),
+            self._read_precision(
+                means[:-n_dims], covariance, n_dims * shape[1] / _DISTANCE, n_dims
+            ),
             dof,
             self._factorize("covariance_prior", scale),
         )
-        if constants is None:
-            return AutoregressiveSampler(n_states, design, prior, start, opening)
-        return WideAutoregressiveSampler(
-            n_states, design, prior, start, opening, constants=constants
-        )
-
-    def _read_precision(self, mean: Floats, covariance: Floats, n_dims: int) -> Floats:
-        """Return the Cholesky factor of C, given moments of the regressors; the intercept first."""
-        precision = self.coef_precision_prior
-        n = len(mean) + 1
-        if precision is not None and not isinstance(precision, Real):
-            matrix = read_array(self, "coef_precision_prior", precision, (n, n), n_dims)
-            order = np.roll(np.arange(n), 1)
-            return self._factorize("coef_precision_prior", matrix[np.ix_(order, order)])
-        factor = np.zeros((n, n))
-        factor[0, 0], factor[1:, 0] = 1.0, mean
-        factor[1:, 1:] = self._factorize("X", covariance)
-        return factor * np.sqrt(n_dims * n / _DISTANCE if precision is None else float(precision))
-
-    def _factorize(self, name: str, matrix: Floats) -> Floats:
-        """Return a Cholesky factor, or raise a ValueError."""
-        if not is_symmetric(matrix):
-            raise ValueError(f"AutoregressiveEmission: {name} must be symmetric.")
-        factor = np.array(matrix)
-        if not factorize(factor):
-            raise ValueError(f"AutoregressiveEmission: {name} must be positive definite.")
-        return factor
+        return AutoregressiveSampler(n_states, design, prior, start, opening, constants)
 
 
 def count_steps(values: Floats) -> tuple[list[int]]:

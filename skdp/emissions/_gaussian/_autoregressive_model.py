@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from numbers import Integral
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln
+from sklearn.base import BaseEstimator
 
 from skdp._checks import is_list_like, shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp._part import ChainComponent
-from skdp._sklearn_compat import HasMethods
+from skdp._sklearn_compat import EstimatorMixin, HasMethods
+from skdp.emissions._common import Stream
 from skdp.emissions._common._columns import Ranges, Sums, check_numbers
-from skdp.emissions._common._marginals import StudentMarginals
+from skdp.emissions._common._marginals import StatesMixin, StudentMarginals
+from skdp.emissions._common._protocol import (
+    SummedSampler,
+    is_symmetric,
+    read_array,
+    write_states_of_windows,
+)
 from skdp.emissions._gaussian._model import factorize_precisions, log_determinants
 from skdp.emissions._kernels import _autoregressive as kernels
-from skdp.emissions._kernels._gaussian import SMALLEST_ROOT
+from skdp.emissions._kernels._gaussian import SMALLEST_ROOT, factorize
 
 # Regressors: chosen lags and a trend, and checks of sequences.
 #
@@ -195,6 +203,35 @@ class RegressionPrior(NamedTuple):
     scale_root: Floats  # (D, D): lower triangular Cholesky factor of S
 
 
+class LinearEmission(EstimatorMixin, BaseEstimator):
+    """Base class of emissions with prior coefficients, intercepts in the last column."""
+
+    coef_precision_prior: Any
+
+    def _read_precision(
+        self, means: Floats, covariance: Floats, default: float, n_columns: int
+    ) -> Floats:
+        """Return the Cholesky factor of C, given moments of the regressors; the intercept first."""
+        precision, n = self.coef_precision_prior, len(means) + 1
+        if precision is not None and not isinstance(precision, Real):
+            matrix = read_array(self, "coef_precision_prior", precision, (n, n), n_columns)
+            order = np.roll(np.arange(n), 1)
+            return self._factorize("coef_precision_prior", matrix[np.ix_(order, order)])
+        factor = np.zeros((n, n))
+        factor[0, 0], factor[1:, 0] = 1.0, means
+        factor[1:, 1:] = self._factorize("X", covariance)
+        return factor * np.sqrt(default if precision is None else float(precision))
+
+    def _factorize(self, name: str, matrix: Floats) -> Floats:
+        """Return a Cholesky factor, or raise a ValueError."""
+        if not is_symmetric(matrix):
+            raise ValueError(f"{type(self).__name__}: {name} must be symmetric.")
+        factor = np.array(matrix)
+        if not factorize(factor):
+            raise ValueError(f"{type(self).__name__}: {name} must be positive definite.")
+        return factor
+
+
 class RegressionPosterior(NamedTuple):
     """Predictive distributions of states, in the units of the observations."""
 
@@ -231,11 +268,6 @@ class Regressions(ChainComponent):
         centers, scatter = np.empty(firsts.shape), np.empty(seconds.shape)
         measured.settle(sums, self.counts, centers, scatter)
         kernels.complete(self._first, self.counts, centers, scatter, self.products)
-
-    def condition(self, rows: Floats, states: Places) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        measured = self.measure(rows, states)
-        self.take(measured, measured.add_up(rows, states))
 
     def draw(self, rng: NDArray[np.uint64]) -> None:
         """Draw coefficients and covariances given the stored statistics."""
@@ -297,6 +329,51 @@ class Regressions(ChainComponent):
         freedoms = dofs - (n_dims - 1.0)
         covariances = roots @ roots.swapaxes(1, 2) / divisors[:, np.newaxis, np.newaxis]
         return RegressionPosterior(means, covariances, freedoms, divisors / freedoms, coef_factors)
+
+
+class RegressionSampler(SummedSampler):
+    """Base class of samplers of `Regressions`, given rows in units of the prior."""
+
+    _rows: Floats
+    n_states: int
+    regressions: Regressions
+
+    @property
+    def counts(self) -> Floats:
+        """Number of steps of each state."""
+        return self.regressions.counts
+
+    def measure(self, states: Places) -> Ranges:
+        """Return the ranges that `add_up` needs, which are additive over parts of the data."""
+        return self.regressions.measure(self._rows, states)
+
+    def add_up(self, states: Places, measured: Ranges) -> Sums:
+        """Return sums over the observations, which are exactly additive over parts of the data."""
+        return measured.add_up(self._rows, states)
+
+    def take(self, measured: Ranges, sums: tuple[Any, ...]) -> None:
+        """Store the statistics of all observations."""
+        self.regressions.take(measured, sums)
+
+    def write_log_predictive(self, out: Floats) -> None:
+        """Write the log predictive densities of all steps given the observations of each state."""
+        self.regressions.write_log_predictive(self._rows, out)
+
+    def start(self, states: Places, rng: Stream) -> None:
+        """Write initial states, by assigning windows of steps to the regressions that fit best."""
+        write_states_of_windows(self, self.n_states, states, rng)
+
+    def draw_parameters(self, rng: Stream) -> None:
+        """Draw coefficients and covariances given the stored statistics."""
+        self.regressions.draw(rng)
+
+    def write_log_obs(self, out: Floats) -> None:
+        """Write the log densities of all steps; 0 for given steps and without targets."""
+        self.regressions.write_log_obs(self._rows, out)
+
+    def log_evidence(self) -> float:
+        """Return the log density of all steps given the states."""
+        return self.regressions.log_evidence()
 
 
 def weigh(
@@ -396,7 +473,7 @@ class StepMaps(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class AutoregressiveModel:
+class AutoregressiveModel(StatesMixin):
     r"""Linear predictions from the preceding values, and the uncertainty of their coefficients.
 
     Given a = [1, x_t-1, ..., x_t-L], the next observation x_t of a state follows a multivariate
@@ -554,19 +631,6 @@ class AutoregressiveModel:
         ratios = np.where(freedoms > 2.0, freedoms / np.maximum(freedoms - 2.0, 1e-300), np.inf)
         covariances = self.scales * ratios[:, np.newaxis, np.newaxis]
         return LagSteps(maps, factors.swapaxes(1, 2) @ factors, covariances)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        return replace(
-            self,
-            coefs=self.coefs[order],
-            intercepts=self.intercepts[order],
-            covariances=self.covariances[order],
-            degrees_of_freedom=self.degrees_of_freedom[order],
-            scale_ratios=self.scale_ratios[order],
-            coef_factors=self.coef_factors[order],
-            trends=None if self.trends is None else self.trends[order],
-        )
 
 
 # Predictive densities of single steps given many possible lags, and draws of missing columns.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, NamedTuple, Self
 
@@ -12,22 +12,19 @@ from numpy.typing import NDArray
 from skdp._checks import check_memory
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import draw_key
-from skdp._part import ChainComponent
 from skdp.emissions._common._columns import (
     SCALE_RATIO,
     ConstantColumns,
     DependentColumns,
-    Ranges,
-    Sums,
     check_numbers,
 )
-from skdp.emissions._common._protocol import Coupling, write_states_of_windows
+from skdp.emissions._common._marginals import StatesMixin
 from skdp.emissions._gaussian._autoregressive_model import (
     AutoregressiveModel,
     LagDesign,
     RegressionPrior,
     Regressions,
+    RegressionSampler,
     StartingLags,
     check_lags,
     stack_regressors,
@@ -156,13 +153,12 @@ def make_rows(
 # The sampler of all columns.
 
 
-class AutoregressiveSampler(ChainComponent):
+class AutoregressiveSampler(RegressionSampler):
     """Sampler of the coefficients and covariances of all states, from values in units of the prior.
     Missing values are part of the chain's state, and first drawn under `opening`.
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows", "_gaps")
-    starts_with_one_state = True
 
     def __init__(
         self,
@@ -171,19 +167,18 @@ class AutoregressiveSampler(ChainComponent):
         prior: RegressionPrior,
         start: StartingLags,
         opening: Floats | None = None,
+        constants: ConstantColumns
+        | DependentColumns
+        | None = None,  # columns that only the models have
     ):
         # `opening`, for missing values, is the regression on all the data: (D, K + D), from
         # [1, a_t, x_t] to standard normal residuals.
         self.prior, self.starting_lags, self.opening = prior, start, opening
+        self.constants = constants
         self.n_states, self.design = n_states, design
         self._drawn: Floats | None = None
         self.n_dims = len(prior.scale_root)
         self.regressions = Regressions(n_states, prior)
-
-    @property
-    def counts(self) -> Floats:
-        """Number of steps of each state."""
-        return self.regressions.counts
 
     @property
     def n_lags(self) -> int:
@@ -197,6 +192,8 @@ class AutoregressiveSampler(ChainComponent):
 
     def attach(self, values: Floats, ptr: Places) -> None:
         """Store the observations."""
+        if self.constants is not None:
+            values = self.constants.leave_out(values)
         check_lags(values, ptr, self.n_lags)
         self._gaps = Gaps.of(values, ptr, self.n_lags)
         if self._gaps is None:
@@ -233,7 +230,7 @@ class AutoregressiveSampler(ChainComponent):
     def of_states(self, n_states: int) -> AutoregressiveSampler:
         """Return a sampler with the same prior, without observations."""
         return AutoregressiveSampler(
-            n_states, self.design, self.prior, self.starting_lags, self.opening
+            n_states, self.design, self.prior, self.starting_lags, self.opening, self.constants
         )
 
     def restrict(self, steps: Places, n_states: int) -> AutoregressiveSampler:
@@ -241,13 +238,6 @@ class AutoregressiveSampler(ChainComponent):
         other = self.of_states(n_states)
         other._rows, other._gaps = as_readonly(self._rows[steps]), None
         return other
-
-    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
-        """Draw the missing values of all sequences given the states and the parameters."""
-        if self.is_incomplete:
-            key = np.empty_like(rng)
-            draw_key(rng, key)
-            self.complete_with(states, key)
 
     def complete_with(self, states: Places, key: NDArray[np.uint64], first: int = 0) -> None:
         """Draw the missing values with a given key; `first` is the panel index of the first row."""
@@ -265,54 +255,11 @@ class AutoregressiveSampler(ChainComponent):
         slopes = maps[:, :, :n_regressors] @ to_regressors - factors @ coefs
         return np.concatenate([slopes, factors], axis=2)
 
-    def condition(self, states: Places) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        self.regressions.condition(self._rows, states)
-
-    def measure(self, states: Places) -> Ranges:
-        """Return the ranges that `add_up` needs, which are additive over parts of the data."""
-        return self.regressions.measure(self._rows, states)
-
-    def add_up(self, states: Places, measured: Ranges) -> Sums:
-        """Return sums over the observations, which are exactly additive over parts of the data."""
-        return measured.add_up(self._rows, states)
-
-    def take(self, measured: Ranges, sums: Sums) -> None:
-        """Store the statistics of all observations."""
-        self.regressions.take(measured, sums)
-
-    def write_log_predictive(self, out: Floats) -> None:
-        """Write the log predictive densities of all steps given the observations of each state."""
-        self.regressions.write_log_predictive(self._rows, out)
-
-    def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
-        """Write initial states, by assigning windows of steps to the regressions that fit best."""
-        write_states_of_windows(self, self.n_states, states, rng)
-
-    def draw(
-        self, states: Places, rng: NDArray[np.uint64], coupling: Coupling | None = None
-    ) -> None:
-        """Draw A and Sigma given the states."""
-        self.condition(states)
-        self.draw_parameters(rng)
-
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw A and Sigma given the stored statistics."""
-        self.regressions.draw(rng)
-
-    def write_log_obs(self, out: Floats) -> None:
-        """Write the log densities of all steps given the preceding ones; 0 for given steps."""
-        self.regressions.write_log_obs(self._rows, out)
-
-    def log_evidence(self) -> float:
-        """Return log p(x | z) over all steps that do not count as given."""
-        return self.regressions.log_evidence()
-
-    def model(self) -> AutoregressiveModel:
+    def model(self) -> AutoregressiveModel | WideAutoregressiveModel:
         """Return the distributions of the next observation given the states."""
         means, covariances, freedoms, ratios, factors = self.regressions.posterior()
         n_coefs = self.n_dims * len(self.design.lags)
-        return AutoregressiveModel(
+        model = AutoregressiveModel(
             means[:, :, 1 : n_coefs + 1].copy(),
             means[:, :, 0].copy(),
             covariances,
@@ -323,13 +270,14 @@ class AutoregressiveSampler(ChainComponent):
             self.design,
             means[:, :, -1].copy() if self.design.has_trend else None,
         )
+        return model if self.constants is None else WideAutoregressiveModel(model, self.constants)
 
 
-# Sampler and model of vectors some of whose columns are constant in the data, or dependent.
+# Model of vectors some of whose columns are constant in the data, or dependent.
 
 
 @dataclass(frozen=True, eq=False)
-class WideAutoregressiveModel:
+class WideAutoregressiveModel(StatesMixin):
     """Linear predictions, and columns with the same distribution in all states.
 
     It has the arrays of `AutoregressiveModel` for all columns: constant columns have coefficients
@@ -469,39 +417,3 @@ class WideAutoregressiveModel:
         before = None if before is None else self.constants.leave_out(before)
         own = self.varying.sample(states, rng, before)
         return self.constants.insert(own, self.constants.sample(len(states), rng))
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        return replace(self, varying=self.varying.reorder(order))
-
-
-class WideAutoregressiveSampler(AutoregressiveSampler):
-    """Sampler of the columns that vary, whose models are those of all columns."""
-
-    def __init__(
-        self,
-        n_states: int,
-        design: LagDesign,
-        prior: RegressionPrior,
-        start: StartingLags,
-        opening: Floats | None,
-        *,
-        constants: ConstantColumns | DependentColumns,
-    ):
-        super().__init__(n_states, design, prior, start, opening)
-        self._constants = constants
-
-    def attach(self, values: Floats, ptr: Places) -> None:
-        """Store the observations."""
-        super().attach(self._constants.leave_out(values), ptr)
-
-    def of_states(self, n_states: int) -> WideAutoregressiveSampler:
-        """Return a sampler with the same prior, without observations."""
-        return WideAutoregressiveSampler(
-            n_states, self.design, self.prior, self.starting_lags, self.opening,
-            constants=self._constants,
-        )  # fmt: skip
-
-    def model(self) -> WideAutoregressiveModel:  # type: ignore[override]
-        """Return the distributions of the next observation given the states."""
-        return WideAutoregressiveModel(super().model(), self._constants)

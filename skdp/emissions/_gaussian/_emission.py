@@ -8,8 +8,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from skdp._numeric import Floats
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions._common._columns import (
     ClippedRows,
@@ -27,7 +28,6 @@ from skdp.emissions._gaussian._sampler import (
     GaussianPrior,
     GaussianSampler,
     ScalePrior,
-    WideGaussianSampler,
     are_very_few,
 )
 from skdp.emissions._kernels import _gaussian as kernels
@@ -45,7 +45,7 @@ _SHARE = 0.2
 _SMALLEST_PRECISION, _LARGEST_PRECISION, _LARGEST_COST = 0.01, 0.25, 23.0
 
 
-def _count_rows(values: NDArray[np.float64]) -> tuple[int]:
+def _count_rows(values: Floats) -> tuple[int]:
     """Return the number of rows."""
     return (len(values),)
 
@@ -178,7 +178,7 @@ class GaussianEmission(PartedEmission):
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
 
-    def _check_values(self, values: NDArray[np.float64]) -> None:
+    def _check_values(self, values: Floats) -> None:
         """Raise a ValueError for impossible observations."""
         check_numbers(values)
 
@@ -193,12 +193,8 @@ class GaussianEmission(PartedEmission):
         (n_rows,) = data.sum(_count_rows)
         few = are_very_few(n_rows, prior.mean.shape[1])
         scale_prior = self._make_scale_prior(prior, data, has_very_few_rows=few)
-        if constants is None:
-            return GaussianSampler(n_states, prior, scale_prior)
         full = self.covariance_type == "full"
-        return WideGaussianSampler(
-            n_states, prior, scale_prior, None, constants=constants, full=full
-        )
+        return GaussianSampler(n_states, prior, scale_prior, None, constants, full=full)
 
     def _make_scale_prior(
         self, prior: GaussianPrior, data: Observations, *, has_very_few_rows: bool = False
@@ -222,7 +218,7 @@ class GaussianEmission(PartedEmission):
     def _make_prior(
         self,
         n_dims: int,
-        moments: Callable[[], tuple[NDArray[np.float64], NDArray[np.float64]]],
+        moments: Callable[[], tuple[Floats, Floats]],
         constants: ConstantColumns | None = None,
     ) -> GaussianPrior:
         """Return the prior of columns not left out; `moments` returns their mean and covariance."""
@@ -254,9 +250,7 @@ class GaussianEmission(PartedEmission):
             np.ascontiguousarray(scale).reshape(-1, width, width),
         )
 
-    def _read_arrays(
-        self, n_dims: int
-    ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    def _read_arrays(self, n_dims: int) -> tuple[Floats | None, Floats | None]:
         """Return m and S after checks, or None if they are not given."""
         mean = scale = None
         if self.mean_prior is not None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from skdp._numeric import Floats
+from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp.emissions._common._columns import check_numbers
 from skdp.emissions._common._marginals import (
+    StatesMixin,
     StudentMarginals,
     draw_by_regression,
     fill_by_means,
@@ -29,13 +29,13 @@ IMPOSSIBLE = (
 class Missing(NamedTuple):
     """Rows with missing values, by pattern: see `_kernels/_gaussian`."""
 
-    rows: NDArray[np.int64]
-    pattern_ptr: NDArray[np.int64]
-    orders: NDArray[np.int64]
-    n_seen: NDArray[np.int64]
+    rows: Places
+    pattern_ptr: Places
+    orders: Places
+    n_seen: Places
 
 
-def list_missing(values: NDArray[np.float64], width: int) -> Missing | None:
+def list_missing(values: Floats, width: int) -> Missing | None:
     """Return the rows with missing values, or None if there are none."""
     hidden = np.isnan(values)
     rows = np.flatnonzero(hidden.any(axis=1))
@@ -54,47 +54,25 @@ def list_missing(values: NDArray[np.float64], width: int) -> Missing | None:
 
 
 def write_log_densities(
-    values: NDArray[np.float64],
+    values: Floats,
     missing: Missing | None,
-    means: NDArray[np.float64],
-    precision_factors: NDArray[np.float64],
-    log_dets: NDArray[np.float64],
-    out: NDArray[np.float64],
+    means: Floats,
+    factors: Floats,
+    log_dets: Floats | None,
+    freedoms: Floats | None,
+    out: Floats,
 ) -> None:
-    """Write the log densities of the observed values of all steps in all states, (N, J)."""
+    """Write log densities of the observed values of all steps in all states: see the kernels."""
     n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
-    scratch = np.empty((n_dims, width, n_states)), np.empty((n_dims + 2, n_states))
-    kernels.weigh_gaussians(values, means, precision_factors, log_dets, *scratch, out)
+    exponents = None if freedoms is None else np.empty((n_dims // width, n_states))
+    scratch = np.empty((n_dims, width, n_states)), np.empty((n_dims + 3, n_states)), exponents
+    kernels.weigh_vectors(values, means, factors, log_dets, freedoms, *scratch, out)
     if missing is not None:
         more = np.empty((width, width)), np.empty(width)
-        kernels.weigh_incomplete(values, *missing, means, precision_factors, *scratch, *more, out)
+        kernels.weigh_incomplete(values, *missing, means, factors, freedoms, *scratch, *more, out)
 
 
-def write_student_log_densities(
-    values: NDArray[np.float64],
-    missing: Missing | None,
-    means: NDArray[np.float64],
-    factors: NDArray[np.float64],
-    freedoms: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
-    """Write the Student t log densities of the observed values of all steps in all states."""
-    n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
-    scratch = (
-        np.empty((n_dims, width, n_states)),
-        np.empty((n_dims, n_states)),
-        np.empty((n_dims // width, n_states)),
-        np.empty((3, n_states)),
-    )
-    kernels.weigh_students(values, means, factors, freedoms, *scratch, out)
-    if missing is not None:
-        more = np.empty((width, width)), np.empty(width)
-        kernels.weigh_incomplete_students(
-            values, *missing, means, factors, freedoms, *scratch, *more, out
-        )
-
-
-def factorize_precisions(covariances: NDArray[np.float64]) -> NDArray[np.float64]:
+def factorize_precisions(covariances: Floats) -> Floats:
     """Return lower triangular U with U^T U = Sigma^-1, (K, W, W), or raise a ValueError."""
     identity = np.eye(covariances.shape[1])
     try:
@@ -104,13 +82,13 @@ def factorize_precisions(covariances: NDArray[np.float64]) -> NDArray[np.float64
     return np.array([solve_triangular(factor, identity, lower=True) for factor in factors])
 
 
-def log_determinants(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
+def log_determinants(precision_factors: Floats) -> Floats:
     """Return log det U of triangular matrices, (K,)."""
     return np.log(np.diagonal(precision_factors, axis1=1, axis2=2)).sum(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianModel:
+class GaussianModel(StatesMixin):
     """Gaussian vectors, and the uncertainty of their means and covariances.
 
     With `degrees_of_freedom`, means and covariances have been learned from finitely many
@@ -130,10 +108,10 @@ class GaussianModel:
         Ratios of `scales` to `covariances`.
     """
 
-    means: NDArray[np.float64]
-    covariances: NDArray[np.float64]
-    degrees_of_freedom: NDArray[np.float64] | None = None
-    scale_ratios: NDArray[np.float64] | None = None
+    means: Floats
+    covariances: Floats
+    degrees_of_freedom: Floats | None = None
+    scale_ratios: Floats | None = None
 
     @property
     def means_(self) -> Floats:
@@ -151,7 +129,7 @@ class GaussianModel:
         return covars
 
     @property
-    def scales(self) -> NDArray[np.float64]:
+    def scales(self) -> Floats:
         """(J, D, D) or (J, D) array: scale matrices, or squared scales of columns."""
         if self.scale_ratios is None:
             return self.covariances
@@ -159,7 +137,7 @@ class GaussianModel:
         missing_axes = self.covariances.ndim - ratios.ndim
         return self.covariances * ratios.reshape(ratios.shape + (1,) * missing_axes)
 
-    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_obs(self, values: Floats) -> Floats:
         """Return the log density of the observed values of every step in every state, (N, J)."""
         check_numbers(values)
         n_states, n_dims = self.means.shape
@@ -170,14 +148,15 @@ class GaussianModel:
         means = np.array(self.means).reshape(-1, width)  # a copy, as `HMMModel` makes them
         if self.degrees_of_freedom is None:
             factors = factorize_precisions(scales)
-            write_log_densities(values, missing, means, factors, log_determinants(factors), out)
+            log_dets, freedoms = log_determinants(factors), None
         else:
             freedoms = np.array(self.degrees_of_freedom).reshape(-1)
             factors = factorize_precisions(scales * freedoms[:, np.newaxis, np.newaxis])
-            write_student_log_densities(values, missing, means, factors, freedoms, out)
+            log_dets = None
+        write_log_densities(values, missing, means, factors, log_dets, freedoms, out)
         return out
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return an observation for each state, (N, D), with the density of `log_obs`."""
         noise = rng.standard_normal((len(states), self.means.shape[1]))
         scales = self.scales
@@ -200,34 +179,16 @@ class GaussianModel:
                 freedoms = np.broadcast_to(freedoms[:, np.newaxis], variances.shape)
         return StudentMarginals(self.means, np.sqrt(variances), freedoms)
 
-    def fill(
-        self, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations, (N, D), with NaN replaced by its mean given the rest of the row."""
         if self.covariances.ndim == 3:
             return fill_by_regression(values, weights, self.means, self.scales)
         return fill_by_means(values, weights, self.means)
 
-    def draw_missing(
-        self,
-        values: NDArray[np.float64],
-        states: NDArray[np.int64],
-        rng: np.random.Generator,
-    ) -> NDArray[np.float64]:
+    def draw_missing(self, values: Floats, states: Places, rng: np.random.Generator) -> Floats:
         """Return observations, (N, D), with NaN replaced by a draw given the rest of the row."""
         if self.covariances.ndim == 3:
             return draw_by_regression(
                 values, states, self.means, self.scales, self.degrees_of_freedom, None, rng
             )
         return np.where(np.isnan(values), self.sample(states, rng), values)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        freedoms, ratios = self.degrees_of_freedom, self.scale_ratios
-        return replace(
-            self,
-            means=self.means[order],
-            covariances=self.covariances[order],
-            degrees_of_freedom=None if freedoms is None else freedoms[order],
-            scale_ratios=None if ratios is None else ratios[order],
-        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,8 +13,8 @@ from scipy.special import multigammaln
 
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import draw_categorical, draw_key, make_generator, next_double
-from skdp._part import ChainComponent
+from skdp._numeric._random import draw_categorical, make_generator, next_double
+from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import (
     ClusterTerms,
     NormalColumns,
@@ -31,7 +31,7 @@ from skdp.emissions._common._columns import (
     sum_powered,
 )
 from skdp.emissions._common._marginals import StudentMarginals
-from skdp.emissions._common._protocol import Coupling
+from skdp.emissions._common._protocol import Coupling, SummedSampler
 from skdp.emissions._gaussian._model import (
     IMPOSSIBLE,
     GaussianModel,
@@ -223,7 +223,7 @@ _NUMBERS = 2, 3, 4, 6, 9, 13
 """Numbers of clusters of these partitions."""
 
 
-class GaussianSampler(ChainComponent):
+class GaussianSampler(SummedSampler):
     """Sampler of the means and covariances of all states, and of the scale of the covariances."""
 
     smallest_pivot = 0.0
@@ -235,20 +235,23 @@ class GaussianSampler(ChainComponent):
     _data_attributes: ClassVar[tuple[str, ...]] = (
         "_values", "_missing", "_filled", "is_incomplete",
     )  # fmt: skip
-    starts_with_one_state = True
-    is_incomplete = False  # without observations
 
     def __init__(
         self,
         n_states: int,
         prior: GaussianPrior,
         scale_prior: ScalePrior | None = None,
-        start_factors: NDArray[np.float64] | None = None,
+        start_factors: Floats | None = None,
+        constants: ConstantColumns | None = None,
+        *,
+        full: bool = True,
     ):
         self.prior, self.scale_prior = prior, scale_prior  # current; None: S and nu are known
+        # Without constant columns, which models have; `full`: their covariances are matrices.
+        self.constants, self.full = constants, full
         self.held = False  # whether `draw` leaves S and nu unchanged
         # In mixtures, the observations with missing values as last drawn; kernels write to it.
-        self.completed: NDArray[np.float64] | None = None
+        self.completed: Floats | None = None
         self.n_states = n_states
         n_blocks, width = prior.mean.shape
         n_components = n_states * n_blocks
@@ -262,8 +265,10 @@ class GaussianSampler(ChainComponent):
         self.precision_factors = np.tile(start_factors, (n_states, 1, 1))
         self.log_dets = log_determinants(self.precision_factors)
 
-    def attach(self, values: NDArray[np.float64]) -> None:
+    def attach(self, values: Floats) -> None:
         """Store the observations."""
+        if self.constants is not None:
+            values = self.constants.leave_out(values)
         check_numbers(values)
         self._values = values
         width = self.means.shape[1]
@@ -272,7 +277,7 @@ class GaussianSampler(ChainComponent):
         self.is_incomplete = self._missing is not None and not bool(
             np.isin(self._missing.n_seen, (0, width)).all()
         )
-        self._filled: NDArray[np.float64] | None = None
+        self._filled: Floats | None = None
         if self.completed is not None and self.completed.shape != values.shape:
             self.completed = None  # those of other observations
 
@@ -281,7 +286,7 @@ class GaussianSampler(ChainComponent):
         """Whether a chain that begins with one state may not find the others."""
         return are_few(len(self._values), self.prior.mean.shape[1])
 
-    def find_clusters(self, rng: NDArray[np.uint64]) -> list[NDArray[np.int64]]:
+    def find_clusters(self, rng: Stream) -> list[Places]:
         """Return partitions of the observations into few and into more clusters."""
         generator = make_generator(rng)
         return [find_tight_clusters(self._values, n, generator) for n in _NUMBERS]
@@ -294,7 +299,7 @@ class GaussianSampler(ChainComponent):
         freedoms = self.scale_prior.freedoms  # with the smallest, small states overfit
         return [self.prior.with_dof(freedoms[i]) for i in (0, len(freedoms) // 2, -1)]
 
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> GaussianSampler:
+    def restrict(self, steps: Places, n_states: int) -> GaussianSampler:
         """Return a sampler for some of the observations, completed if missing values were drawn."""
         width = self.means.shape[1]
         other = self.of_states(n_states)
@@ -314,18 +319,15 @@ class GaussianSampler(ChainComponent):
 
     def of_states(self, n_states: int) -> GaussianSampler:
         """Return a sampler without observations, whose prior is fixed at the current one."""
-        return GaussianSampler(n_states, self.prior, None, self._start_factors)
+        return GaussianSampler(
+            n_states, self.prior, None, self._start_factors, self.constants, full=self.full
+        )
 
-    def condition(self, states: NDArray[np.int64]) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        measured = self.measure(states)
-        self.take(measured, self.add_up(states, measured))
-
-    def measure(self, states: NDArray[np.int64]) -> Ranges:
+    def measure(self, states: Places) -> Ranges:
         """Return the ranges that `add_up` needs, which are additive over parts of the data."""
         return Ranges.of(self._known(), states, *self.centers.shape)
 
-    def add_up(self, states: NDArray[np.int64], measured: Ranges) -> Sums:
+    def add_up(self, states: Places, measured: Ranges) -> Sums:
         """Return sums over the observations, which are exactly additive over parts of the data."""
         return measured.add_up(self._known(), states)
 
@@ -333,28 +335,30 @@ class GaussianSampler(ChainComponent):
         """Store the statistics of all observations."""
         measured.settle(sums, self.counts, self.centers, self.scatter)
 
-    def _known(self) -> NDArray[np.float64]:
+    def _known(self) -> Floats:
         """Return the observations, with missing values filled in if they were drawn."""
         if self.completed is not None:
             return as_readonly(self.completed)
         return as_readonly(self._values if self._filled is None else self._filled)
 
-    def write_log_predictive(self, out: NDArray[np.float64]) -> None:
+    def write_log_predictive(self, out: Floats) -> None:
         """Write the log densities of all steps at the expected parameters of each state."""
+        self._write_expected()
+        self.write_log_obs(out)
+
+    def _write_expected(self) -> None:
+        """Write the expected means and the factors of the expected precisions."""
         width = self.means.shape[1]
         kernels.expect_gaussians(
             *self._statistics(), *self.prior, self.means,
             self.precision_factors, self.log_dets, np.empty((width, width)),
         )  # fmt: skip
-        self.write_log_obs(out)
 
-    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def start(self, states: Places, rng: Stream) -> None:
         """Write initial states: the nearest of centers that are spread over the observations."""
         self._start_from(self._values, states, rng)
 
-    def _start_from(
-        self, values: NDArray[np.float64], states: NDArray[np.int64], rng: NDArray[np.uint64]
-    ) -> None:
+    def _start_from(self, values: Floats, states: Places, rng: Stream) -> None:
         filler = self.prior.mean.ravel()
         weights = 1.0 / np.diagonal(self.prior.scale, axis1=1, axis2=2).ravel()
         centers = np.empty((self.n_states, len(filler)))
@@ -369,12 +373,7 @@ class GaussianSampler(ChainComponent):
             self.means.shape
         )  # missing values are first drawn about them
 
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the missing values, then mu and Sigma, given the states."""
         if self._filled is None:
             self.complete(states, rng)
@@ -382,7 +381,7 @@ class GaussianSampler(ChainComponent):
         self._filled = None
         self.draw_parameters(rng)
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw nu and S, unless known or frozen, then mu and Sigma, given the statistics."""
         if self.scale_prior is not None and not self.held:
             self._draw_shared(self.scale_prior, self._statistics(), rng)
@@ -395,10 +394,7 @@ class GaussianSampler(ChainComponent):
             raise ValueError(IMPOSSIBLE)
 
     def _draw_shared(
-        self,
-        scale_prior: ScalePrior,
-        statistics: tuple[NDArray[np.float64], ...],
-        rng: NDArray[np.uint64],
+        self, scale_prior: ScalePrior, statistics: tuple[Floats, ...], rng: Stream
     ) -> None:
         """Draw nu and S given the statistics of states, with mu and Sigma integrated out."""
         scratch = self._scratch_of_evidence()
@@ -415,10 +411,7 @@ class GaussianSampler(ChainComponent):
         return self.smallest_pivot, np.empty(shape), np.empty(shape), np.empty(shape[0])
 
     def _draw_scale(
-        self,
-        scale_prior: ScalePrior,
-        statistics: tuple[NDArray[np.float64], ...],
-        rng: NDArray[np.uint64],
+        self, scale_prior: ScalePrior, statistics: tuple[Floats, ...], rng: Stream
     ) -> None:
         """Draw S given nu and the statistics of states, with mu and Sigma integrated out."""
         out, (_, *matrices) = self.prior.scale.copy(), scale_prior.given(self.prior.dof)[:4]
@@ -431,10 +424,7 @@ class GaussianSampler(ChainComponent):
         self.prior = self.prior._replace(scale=out)
 
     def _draw_dof(
-        self,
-        freedoms: tuple[float, ...],
-        weigh: Callable[[GaussianPrior], float],
-        rng: NDArray[np.uint64],
+        self, freedoms: tuple[float, ...], weigh: Callable[[GaussianPrior], float], rng: Stream
     ) -> None:
         """Draw nu, with the prior mean of the covariances held fixed."""
         if len(freedoms) > 1:
@@ -454,30 +444,19 @@ class GaussianSampler(ChainComponent):
         each = self.n_states * float((logs - multigammaln(0.5 * dof, width)).sum())
         return each + float((dof - width - 1.0) * self.log_dets.sum() - 0.5 * traces)
 
-    def _statistics(self) -> tuple[NDArray[np.float64], ...]:
+    def _statistics(self) -> tuple[Floats, ...]:
         """Return counts, masses, centers and scatter."""
         return self.counts, self.counts, self.centers, self.scatter
 
-    def _block_weights(self) -> NDArray[np.float64] | None:
+    def _block_weights(self) -> Floats | None:
         """Return the factors of the precisions at each step, (N, B), or None if all are 1."""
         return None
 
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
-        """Draw the missing values of this sweep in partly observed blocks."""
-        key = np.empty_like(rng)
-        if self.is_incomplete:
-            draw_key(rng, key)
-        self.complete_with(states, key)
-
-    def complete_with(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int = 0
-    ) -> None:
+    def complete_with(self, states: Places, key: Stream, first: int = 0) -> None:
         """Draw the missing values with a given key; `first` is the panel index of the first row."""
         self._filled = self._completed(states, key, first)
 
-    def _completed(
-        self, states: NDArray[np.int64], key: NDArray[np.uint64], first: int
-    ) -> NDArray[np.float64]:
+    def _completed(self, states: Places, key: Stream, first: int) -> Floats:
         """Return the observations, with drawn values in partly observed blocks."""
         if not self.is_incomplete:
             return self._values
@@ -492,11 +471,12 @@ class GaussianSampler(ChainComponent):
         values.flags.writeable = self._values.flags.writeable  # or kernels would be compiled twice
         return values
 
-    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+    def write_log_obs(self, out: Floats) -> None:
         """Write the log densities of the observed values of all steps."""
         write_log_densities(
-            self._values, self._missing, self.means, self.precision_factors, self.log_dets, out
-        )
+            self._values, self._missing, self.means, self.precision_factors, self.log_dets, None,
+            out,
+        )  # fmt: skip
 
     def log_evidence(self) -> float:
         """Return log p(x | z) with the last drawn missing values, plus log p(nu, S) if drawn."""
@@ -521,32 +501,44 @@ class GaussianSampler(ChainComponent):
 
     def model(self) -> GaussianModel:
         """Return the distributions of the next observation given states and last drawn values."""
+        means, covariances, freedoms, divisors, precisions = self._expect()
+        # The scale of the next observation includes that of the mean: Sigma (1 + 1 / (c + n)).
+        ratios = divisors / freedoms * (1.0 + 1.0 / precisions)
+        return self._with_constants(GaussianModel(means, covariances, freedoms, ratios))
+
+    def _with_constants(self, model: GaussianModel) -> GaussianModel:
+        """Return the model of all columns."""
+        if self.constants is None:
+            return model
+        return WideGaussianModel.of(model, self.constants, full=self.full)
+
+    def _list_posteriors(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return means, scales, degrees of freedom and precisions of all components."""
+        counts, masses, centers, scatter = self._statistics()
         mean, precision, dof, scale = self.prior
-        n_blocks, width = mean.shape
-        counts = self.counts[:, np.newaxis]
-        mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
-        away = self.centers - mean
-        weights = precision * counts / (precision + counts)
-        lower = np.tril(self.scatter)
-        scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
-        scales = scale + scatter + (weights * away)[:, :, np.newaxis] * away[:, np.newaxis]
-        dofs = dof + self.counts
+        away, precisions = centers - np.tile(mean, (self.n_states, 1)), precision + masses
+        lower, weights = np.tril(scatter), (precision * masses / precisions)[:, np.newaxis] * away
+        scales = np.tile(scale, (self.n_states, 1, 1)) + (lower + _transpose(np.tril(lower, -1)))
+        scales = scales + weights[:, :, np.newaxis] * away[:, np.newaxis]
+        means = np.tile(mean, (self.n_states, 1)) + (masses / precisions)[:, np.newaxis] * away
+        return means, scales, dof + counts, precisions
+
+    def _expect(self) -> tuple[Floats, ...]:
+        """Return means, expected covariances, degrees of freedom, divisors, precisions of states.
+        A divisor is the ratio of the posterior scale to the covariance.
+        """
+        means, scales, dofs, precisions = self._list_posteriors()
+        n_blocks, width = self.prior.mean.shape
+        n_dims, heads = n_blocks * width, [self.n_states]
         # E[Sigma | z], or E[Sigma^-1 | z]^-1 if that does not exist.
         divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
-        means = mean + counts / (precision + counts) * away
         covariances = scales / divisors[:, np.newaxis, np.newaxis]
-        # The scale of the next observation includes that of the mean: Sigma (1 + 1 / (c + n)).
-        freedoms = dofs - (width - 1.0)
-        ratios = divisors / freedoms * (1.0 + 1.0 / (precision + self.counts))
-        n_dims = n_blocks * width
-        full = n_blocks == 1
-        shape = (n_dims, n_dims) if full else (n_dims,)
-        return GaussianModel(
-            means.reshape(self.n_states, n_dims),
-            covariances.reshape(self.n_states, *shape),
-            freedoms if full else freedoms.reshape(self.n_states, n_dims),
-            ratios if full else ratios.reshape(self.n_states, n_dims),
-        )
+        shape = [*heads, n_dims, n_dims]
+        if n_blocks > 1:
+            heads = shape = [*heads, n_dims]
+        arrays = dofs - (width - 1.0), divisors, precisions
+        means, covariances = means.reshape(self.n_states, n_dims), covariances.reshape(shape)
+        return means, covariances, *(array.reshape(heads) for array in arrays)
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior in the format of the cluster kernels."""
@@ -557,7 +549,7 @@ class GaussianSampler(ChainComponent):
         weights = np.ones((len(self._values), len(self.prior.mean)))
         return augmented_terms(self.completed, weights, np.isnan(self._values), 0.0, self.prior)
 
-    def _completed_by_means(self) -> NDArray[np.float64]:
+    def _completed_by_means(self) -> Floats:
         """Return the observations with the mean of its column, or its prior mean, for NaN."""
         hidden = np.isnan(self._values)
         n_seen = (~hidden).sum(axis=0)
@@ -570,16 +562,12 @@ class GaussianSampler(ChainComponent):
         if self.completed is not None and part.completed is not None:
             self.completed[rows] = part.completed
 
-    def draw_shared(
-        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
-    ) -> None:
+    def draw_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
         """Draw nu and S given the clusters of the rows, unless they are known."""
         if self.scale_prior is not None:
-            part = self.restrict(np.arange(len(labels)), n_clusters)
-            part.condition(labels)
-            self.draw_shared_given(part, rng)
+            self.draw_shared_given(self.of_clusters(labels, n_clusters), rng)
 
-    def draw_shared_given(self, clusters: GaussianSampler, rng: NDArray[np.uint64]) -> None:
+    def draw_shared_given(self, clusters: GaussianSampler, rng: Stream) -> None:
         """Draw nu and S given a sampler that holds the statistics of clusters, unless known."""
         if self.scale_prior is not None:
             self._draw_shared(self.scale_prior, clusters._statistics(), rng)
@@ -601,7 +589,7 @@ class GaussianSampler(ChainComponent):
             return None
         return NormalColumns(self._values, mean.ravel(), precision, dof, scale.ravel())
 
-    def condition_with_powers(self, states: NDArray[np.int64], powers: NDArray[np.float64]) -> None:
+    def condition_with_powers(self, states: Places, powers: Floats) -> None:
         """Set the states of the observations, whose columns are independent, given their powers."""
         counts, centers, scatter = sum_powered(self._values, states, powers, self.n_states)
         self.counts[:] = counts.ravel()
@@ -613,22 +601,20 @@ class GaussianSampler(ChainComponent):
         """Whether nu is drawn."""
         return self.scale_prior is not None and len(self.scale_prior.freedoms) > 1
 
-    def fit_shared(
-        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
-    ) -> None:
+    def fit_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
         """Draw S given the clusters until its first value is forgotten."""
         part = self.of_clusters(labels, n_clusters)
         part._forget_scale(rng)
         self.prior = part.prior
 
-    def of_clusters(self, labels: NDArray[np.int64], n_clusters: int) -> GaussianSampler:
+    def of_clusters(self, labels: Places, n_clusters: int) -> GaussianSampler:
         """Return a sampler that draws nu and S given clusters of all observations."""
         part = self.restrict(np.arange(len(labels)), n_clusters)
         part.scale_prior = self.scale_prior
         part.condition(labels)
         return part
 
-    def _forget_scale(self, rng: NDArray[np.uint64]) -> None:
+    def _forget_scale(self, rng: Stream) -> None:
         """Draw S with the first, smallest nu, because S hardly moves if nu is large."""
         assert self.scale_prior is not None
         self.prior = self.prior.with_dof(self.scale_prior.freedoms[0])
@@ -646,7 +632,7 @@ class GaussianSampler(ChainComponent):
         n_blocks, width = self.prior.mean.shape
         return self.draws_scale and are_few(self.counts.sum() / n_blocks, width)
 
-    def settle_shared(self, rng: NDArray[np.uint64]) -> float:
+    def settle_shared(self, rng: Stream) -> float:
         """Draw nu and S until their first values are forgotten; return the mean log evidence."""
         assert self.scale_prior is not None
         self._forget_scale(rng)
@@ -656,7 +642,7 @@ class GaussianSampler(ChainComponent):
             logs.append(self.log_evidence())
         return float(np.mean(logs[_N_DRAWS // 2 :]))
 
-    def move_shared(self, rng: NDArray[np.uint64]) -> GaussianPrior | None:
+    def move_shared(self, rng: Stream) -> GaussianPrior | None:
         """Draw S or nu given all Sigma; return the previous prior, or None if neither is drawn."""
         if self.scale_prior is None or self.held:
             return None
@@ -678,7 +664,7 @@ class GaussianSampler(ChainComponent):
         """Restore the prior that `move_shared` returned."""
         self.prior = before
 
-    def parameters(self) -> tuple[NDArray[np.float64], ...]:
+    def parameters(self) -> tuple[Floats, ...]:
         """Return mu, factors of Sigma^-1 and their log determinants, (J, B, ...) each."""
         shape = self.n_states, len(self.prior.mean)
         arrays = self.means, self.precision_factors, self.log_dets
@@ -686,16 +672,8 @@ class GaussianSampler(ChainComponent):
 
     def log_posterior(self) -> float:
         """Return the log density of mu and Sigma^-1 given the states and completed values."""
-        prior_mean, precision, dof, prior_scale = self.prior
-        width, n_states = prior_mean.shape[1], self.n_states
-        mean, dofs = np.tile(prior_mean, (n_states, 1)), dof + self.counts
-        precisions = precision + self.counts
-        away = self.centers - mean
-        lower = np.tril(self.scatter)
-        scales = np.tile(prior_scale, (n_states, 1, 1)) + lower + _transpose(np.tril(lower, -1))
-        weights = (precision * self.counts / precisions)[:, np.newaxis] * away
-        scales += weights[:, :, np.newaxis] * away[:, np.newaxis]
-        means = mean + (self.counts / precisions)[:, np.newaxis] * away
+        width = self.prior.mean.shape[1]
+        means, scales, dofs, precisions = self._list_posteriors()
         factors, log_dets = self.precision_factors, self.log_dets
         deviations = np.einsum("kde,ke->kd", factors, self.means - means)
         logs = 0.5 * width * np.log(precisions / (2.0 * np.pi)) + log_dets
@@ -705,16 +683,17 @@ class GaussianSampler(ChainComponent):
         logs += 0.5 * dofs * (np.linalg.slogdet(scales)[1] - width * np.log(2.0))
         return float((logs - multigammaln(0.5 * dofs, width)).sum())
 
-    def known_model(self, parameters: tuple[NDArray[np.float64], ...]) -> GaussianModel:
+    def known_model(self, parameters: tuple[Floats, ...]) -> GaussianModel:
         """Return the distributions of states with known means and covariances."""
         means, factors, _ = parameters
         n_states, n_blocks, width = means.shape
         shape = (width, width) if n_blocks == 1 else (n_blocks,)
-        return GaussianModel(
+        model = GaussianModel(
             means.reshape(n_states, -1), _invert(factors).reshape(n_states, *shape)
         )
+        return self._with_constants(model)
 
-    def log_affinity(self, parameters: tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+    def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
         """Return log Bhattacharyya coefficients, (K, K)."""
         means, factors, log_dets = parameters
         n_states, _, width = means.shape
@@ -728,18 +707,18 @@ class GaussianSampler(ChainComponent):
         return out
 
 
-def _transpose(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+def _transpose(matrices: Floats) -> Floats:
     return matrices.swapaxes(-1, -2)
 
 
-def _invert(precision_factors: NDArray[np.float64]) -> NDArray[np.float64]:
+def _invert(precision_factors: Floats) -> Floats:
     """Return Sigma = U^-1 U^-T of triangular matrices U, (..., W, W)."""
     roots: Any = np.linalg.inv(precision_factors)
-    covariances: NDArray[np.float64] = np.matmul(roots, _transpose(roots))
+    covariances: Floats = np.matmul(roots, _transpose(roots))
     return covariances
 
 
-# Sampler and model of vectors some of whose columns are constant in the data.
+# Model of vectors some of whose columns are constant in the data.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -794,7 +773,7 @@ class WideGaussianModel(GaussianModel):
         logs = self.varying.log_obs(self.constants.leave_out(values))
         return logs + self.constants.log_density(values, known=self._is_known)
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> Floats:
+    def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return an observation for each state, (N, D), with the density of `log_obs`."""
         own = self.varying.sample(states, rng)
         rest = self.constants.sample(len(states), rng, known=self._is_known)
@@ -814,51 +793,8 @@ class WideGaussianModel(GaussianModel):
         rest = np.multiply.outer(weights.sum(axis=1), self.constants.values)
         return np.where(np.isnan(values), self.constants.insert(own, rest), values)
 
-    def draw_missing(
-        self, values: Floats, states: NDArray[np.int64], rng: np.random.Generator
-    ) -> Floats:
+    def draw_missing(self, values: Floats, states: Places, rng: np.random.Generator) -> Floats:
         """Return observations, (N, D), with NaN replaced by a draw given the rest of the row."""
         own = self.varying.draw_missing(self.constants.leave_out(values), states, rng)
         rest = self.constants.sample(len(states), rng, known=self._is_known)
         return np.where(np.isnan(values), self.constants.insert(own, rest), values)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        return replace(super().reorder(order), varying=self.varying.reorder(order))
-
-
-class WideGaussianSampler(GaussianSampler):
-    """Sampler of the columns that vary, whose models are those of all columns."""
-
-    def __init__(
-        self,
-        n_states: int,
-        prior: GaussianPrior,
-        scale_prior: ScalePrior | None,
-        start_factors: Floats | None,
-        *,
-        constants: ConstantColumns,
-        full: bool,
-    ):
-        super().__init__(n_states, prior, scale_prior, start_factors)
-        self._constants, self._full = constants, full
-
-    def attach(self, values: Floats) -> None:
-        """Store the observations."""
-        super().attach(self._constants.leave_out(values))
-
-    def of_states(self, n_states: int) -> WideGaussianSampler:
-        """Return a sampler without observations, whose prior is fixed at the current one."""
-        return WideGaussianSampler(
-            n_states, self.prior, None, self._start_factors,
-            constants=self._constants, full=self._full,
-        )  # fmt: skip
-
-    def model(self) -> WideGaussianModel:
-        """Return the distributions of the next observation given the states."""
-        return WideGaussianModel.of(super().model(), self._constants, full=self._full)
-
-    def known_model(self, parameters: tuple[Floats, ...]) -> WideGaussianModel:
-        """Return the distributions of states with known means and covariances."""
-        model = super().known_model(parameters)
-        return WideGaussianModel.of(model, self._constants, full=self._full)

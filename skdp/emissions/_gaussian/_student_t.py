@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, NoReturn, Self
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, stdtr, stdtrit
 
 from skdp._checks import check_gamma_prior
-from skdp._numeric import Floats
+from skdp._numeric import Floats, Places
 from skdp._numeric._arrays import unique_rows
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, draw_slice, make_generator
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterTerms, augmented_terms
 from skdp.emissions._common._columns import ClippedRows, InMemoryRows, check_numbers, moments
 from skdp.emissions._common._marginals import (
+    ColumnMarginals,
+    StatesMixin,
     draw_by_regression,
     fill_by_means,
     fill_by_regression,
@@ -30,11 +33,11 @@ from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.emissions._gaussian._model import (
     factorize_precisions,
     log_determinants,
-    write_student_log_densities,
+    write_log_densities,
 )
 from skdp.emissions._gaussian._sampler import GaussianPrior, GaussianSampler, ScalePrior
+from skdp.emissions._kernels import _augmented as kernels
 from skdp.emissions._kernels import _gaussian as gaussian
-from skdp.emissions._kernels import _student_t as kernels
 from skdp.emissions._kernels._gaussian import log_normalizer_of
 
 # The model in a stored sample: distributions of the next observation.
@@ -144,9 +147,10 @@ class ScaleMixture:
 
 
 @dataclass(frozen=True, eq=False)
-class ScaleMixtureMarginals:
+class ScaleMixtureMarginals(ColumnMarginals):
     """Columns that are Student t given u, with a squared scale times 1 / u + 1 / c."""
 
+    _is_discrete = False
     locations: Floats  # (J, D)
     scales: Floats  # (J, D)
     freedoms: Floats  # (J, D): df
@@ -168,25 +172,6 @@ class ScaleMixtureMarginals:
         ratios = np.where(self.freedoms > 2.0, self.freedoms / above, np.inf)
         spread = self.freedom / (self.freedom - 2.0) + 1.0 / self.precisions
         return self.scales**2 * ratios * spread
-
-    def parameters(self, column: int) -> Floats:
-        """Return the parameters of a column, by which equal states are found."""
-        arrays = self.locations, self.scales, self.freedoms, self.precisions
-        return np.column_stack([array[:, column] for array in arrays])
-
-    def take(self, states: NDArray[np.intp]) -> Self:
-        """Return the distributions of some states."""
-        return replace(
-            self,
-            locations=self.locations[states],
-            scales=self.scales[states],
-            freedoms=self.freedoms[states],
-            precisions=self.precisions[states],
-        )
-
-    def is_discrete(self, column: int) -> bool:
-        """Return False."""
-        return False
 
     def _spread(self, column: int) -> tuple[Floats, Floats]:
         """Return the scales of all nodes and states, (Q, J), and the nodes' weights."""
@@ -225,7 +210,7 @@ class ScaleMixtureMarginals:
 
 
 @dataclass(frozen=True, eq=False)
-class StudentTModel:
+class StudentTModel(StatesMixin):
     """Student t vectors, and the remaining uncertainty of their locations and scales.
 
     Given the weight u ~ Gamma(nu / 2, nu / 2) of the next observation, and with mu and Sigma
@@ -260,7 +245,7 @@ class StudentTModel:
             return np.full(self.scales.shape, np.inf)
         return self.scales * (nu / (nu - 2.0))
 
-    def _blocks(self) -> list[tuple[NDArray[np.int64], Floats, Floats, Floats]]:
+    def _blocks(self) -> list[tuple[Places, Floats, Floats, Floats]]:
         """Return columns, S, df and c of each block of columns."""
         n_dims = self.means.shape[1]
         if self.scales.ndim == 3:
@@ -272,7 +257,7 @@ class StudentTModel:
             for d in range(n_dims)
         ]
 
-    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_obs(self, values: Floats) -> Floats:
         """Return the log density of the observed values of every step in every state, (N, J)."""
         check_numbers(values)
         n_states = len(self.means)
@@ -284,7 +269,7 @@ class StudentTModel:
         unique = unique_rows(np.column_stack(known))
         return self.reorder(unique.firsts)._log_obs(values)[:, unique.places]
 
-    def _log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_obs(self, values: Floats) -> Floats:
         """Return `log_obs` of distinct states; all states that are not in use are equal."""
         out = np.zeros((len(values), len(self.means)))
         for columns, wide, freedoms, precisions in self._blocks():
@@ -304,9 +289,7 @@ class StudentTModel:
                 out[rows] += mixture(distances) + constants + np.array(normalizers)
         return out
 
-    def _measure(
-        self, values: Floats, columns: NDArray[np.int64], wide: Floats
-    ) -> tuple[Floats, Floats]:
+    def _measure(self, values: Floats, columns: Places, wide: Floats) -> tuple[Floats, Floats]:
         """Return squared distances from all states, (N, J), and - log det S / 2, (J,)."""
         factors = factorize_precisions(wide)
         distances = np.empty((len(values), len(self.means)))
@@ -316,7 +299,7 @@ class StudentTModel:
         )  # fmt: skip
         return distances, log_determinants(factors)
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return an observation for each state, (N, D), with the density of `log_obs`."""
         shape = 0.5 * self.degrees_of_freedom
         out = np.empty((len(states), self.means.shape[1]))
@@ -345,20 +328,13 @@ class StudentTModel:
             self.means, roots, freedoms, precisions, self.degrees_of_freedom
         )
 
-    def fill(
-        self, values: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations, (N, D), with NaN replaced by its mean given the rest of the row."""
         if self.scales.ndim == 3:
             return fill_by_regression(values, weights, self.means, self.scales)
         return fill_by_means(values, weights, self.means)
 
-    def draw_missing(
-        self,
-        values: NDArray[np.float64],
-        states: NDArray[np.int64],
-        rng: np.random.Generator,
-    ) -> NDArray[np.float64]:
+    def draw_missing(self, values: Floats, states: Places, rng: np.random.Generator) -> Floats:
         """Return observations, (N, D), with NaN replaced by a draw given the rest of the row."""
         if self.scales.ndim == 2:  # columns have weights of their own
             return np.where(np.isnan(values), self.sample(states, rng), values)
@@ -380,17 +356,6 @@ class StudentTModel:
             chosen = np.minimum((sums <= limits).sum(axis=1), len(nodes.logs) - 1)
             factors[rows] = spread[k, chosen] / freedoms[k]
         return draw_by_regression(values, states, self.means, wide, freedoms, factors, rng)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
-        return replace(
-            self,
-            means=self.means[order],
-            scales=self.scales[order],
-            freedoms=self.freedoms[order],
-            ratios=self.ratios[order],
-            precisions=self.precisions[order],
-        )
 
 
 def _patterns(
@@ -531,7 +496,7 @@ class StudentTEmission(GaussianEmission):
         self.degrees_of_freedom = degrees_of_freedom
         self.tail_prior = tail_prior
 
-    def make_sampler(self, values: NDArray[np.float64], n_states: int) -> StudentTSampler:
+    def make_sampler(self, values: Floats, n_states: int) -> StudentTSampler:
         """Return the sampler of this emission's parameters for these observations.
 
         Parameters
@@ -562,16 +527,14 @@ class StudentTEmission(GaussianEmission):
         return StudentTSampler(n_states, prior, float(self.degrees_of_freedom), None, scale_prior)
 
 
-def find_limits(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def find_limits(values: Floats) -> tuple[Floats, Floats]:
     """Return the least and the largest value of each column that count as they are, (D,) each."""
     medians, cuts = ClippedRows(InMemoryRows(values)).bounds
     medians, reaches = np.where(np.isfinite(cuts), medians, 0.0), _FARTHEST * cuts
     return medians - reaches, medians + reaches
 
 
-def robust_moments(
-    values: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def robust_moments(values: Floats) -> tuple[Floats, Floats]:
     """Return medians and a positive definite covariance that outliers do not stretch."""
     _, covariance = moments(values)
     deviations = np.sqrt(np.diag(covariance))
@@ -608,18 +571,18 @@ class StudentTSampler(GaussianSampler):
         freedom: float,
         tail_prior: tuple[float, float] | None = None,
         scale_prior: ScalePrior | None = None,
-        start_factors: NDArray[np.float64] | None = None,
+        start_factors: Floats | None = None,
     ):
         super().__init__(n_states, prior, scale_prior, start_factors)
         self.freedom = freedom  # nu
         self.tail_prior = tail_prior  # shape and rate of the Gamma prior of nu; None: nu is fixed
         # (D,) each: values beyond these count as if they were there.
-        self.limits: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self.limits: tuple[Floats, Floats] | None = None
         self.masses = np.zeros(len(self.counts))
         self._log_density_of_weights = 0.0
-        self.drawn_weights: NDArray[np.float64] | None = None
+        self.drawn_weights: Floats | None = None
 
-    def attach(self, values: NDArray[np.float64]) -> None:
+    def attach(self, values: Floats) -> None:
         """Store the observations."""
         if self.limits is not None:
             least, most = self.limits
@@ -634,18 +597,18 @@ class StudentTSampler(GaussianSampler):
         n_steps, width = len(self._values), self.means.shape[1]
         seen = ~np.isnan(self._values).reshape(n_steps, -1, width)
         self._n_observed = seen.sum(axis=2).astype(np.float64)
-        self._weights: NDArray[np.float64] | None = None
+        self._weights: Floats | None = None
 
-    def _guess_weights(self) -> NDArray[np.float64]:
+    def _guess_weights(self) -> Floats:
         """Return the weights that steps would have in a single state with robust moments."""
         width = self.means.shape[1]
         center, covariance = robust_moments(self._values)
         squares = np.nan_to_num((self._values - center) / np.sqrt(np.diag(covariance))) ** 2
         distances = squares.reshape(len(squares), -1, width).sum(axis=2)
-        guess: NDArray[np.float64] = (self.freedom + width) / (self.freedom + distances)
+        guess: Floats = (self.freedom + width) / (self.freedom + distances)
         return guess
 
-    def restrict(self, steps: NDArray[np.int64], n_states: int) -> StudentTSampler:
+    def restrict(self, steps: Places, n_states: int) -> StudentTSampler:
         """Return a sampler for some of the observations, with their weights if these are drawn."""
         part = super().restrict(steps, n_states)
         other = StudentTSampler(
@@ -663,9 +626,7 @@ class StudentTSampler(GaussianSampler):
 
     # Weights
 
-    def _measure(
-        self, values: NDArray[np.float64], states: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _measure(self, values: Floats, states: Places) -> Floats:
         """Return the distances of the observed columns of each block from its state, (N, B)."""
         width = self.means.shape[1]
         out = np.empty(self._n_observed.shape)
@@ -675,7 +636,7 @@ class StudentTSampler(GaussianSampler):
             kernels.measure_incomplete(values, states, *self._missing, *known, out)
         return out
 
-    def complete(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Draw nu, the weights and the missing values of this sweep given mu and Sigma."""
         distances = self._measure(self._values, states)
         if self.tail_prior is not None:
@@ -687,10 +648,10 @@ class StudentTSampler(GaussianSampler):
             draw_key(rng, key)
         self._filled = self._completed(states, key, 0)
 
-    def _block_weights(self) -> NDArray[np.float64] | None:
+    def _block_weights(self) -> Floats | None:
         return self._weights
 
-    def _draw_freedom(self, distances: NDArray[np.float64], rng: NDArray[np.uint64]) -> None:
+    def _draw_freedom(self, distances: Floats, rng: Stream) -> None:
         """Draw nu given the distances, with the weights integrated out."""
         numbers, counts = np.unique(self._n_observed, return_counts=True)
 
@@ -709,7 +670,7 @@ class StudentTSampler(GaussianSampler):
         shape, rate = self.tail_prior
         return float(shape * np.log(rate * nu) - rate * nu - gammaln(shape))
 
-    def _weigh(self, weights: NDArray[np.float64]) -> float:
+    def _weigh(self, weights: Floats) -> float:
         """Return log p(u) + W / 2 log u of the weights of observed blocks."""
         half, width = 0.5 * self.freedom, self.means.shape[1]
         constant = half * np.log(half) - gammaln(half)
@@ -752,9 +713,7 @@ class StudentTSampler(GaussianSampler):
         self.drawn_weights[rows] = part.drawn_weights
         self.freedom = part.freedom
 
-    def draw_shared(
-        self, labels: NDArray[np.int64], n_clusters: int, rng: NDArray[np.uint64]
-    ) -> None:
+    def draw_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
         """Draw the prior's scale, nu, the weights and the missing values given the clusters.
         The last three are drawn given mu and Sigma, each with the later ones integrated out.
         """
@@ -774,9 +733,7 @@ class StudentTSampler(GaussianSampler):
         self.drawn_weights[:] = part._weights
         self._take_filled(part, labels, rng)
 
-    def _take_filled(
-        self, part: StudentTSampler, labels: NDArray[np.int64], rng: NDArray[np.uint64]
-    ) -> None:
+    def _take_filled(self, part: StudentTSampler, labels: Places, rng: Stream) -> None:
         """Adopt the missing values that a part has drawn, and draw the values of empty blocks."""
         assert self.completed is not None
         assert self.drawn_weights is not None
@@ -793,11 +750,11 @@ class StudentTSampler(GaussianSampler):
 
     # Interface of the sampler
 
-    def _statistics(self) -> tuple[NDArray[np.float64], ...]:
+    def _statistics(self) -> tuple[Floats, ...]:
         """Return counts, masses, centers and scatter."""
         return self.counts, self.masses, self.centers, self.scatter
 
-    def condition(self, states: NDArray[np.int64]) -> None:
+    def condition(self, states: Places) -> None:
         """Set the states of the observations (-1: none); fit their weights if none are drawn."""
         known = states >= 0
         values, states = as_readonly(self._values[known]), states[known]
@@ -806,20 +763,13 @@ class StudentTSampler(GaussianSampler):
         else:
             self._take(values, self._weights[known], states)
 
-    def _take(
-        self,
-        values: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        states: NDArray[np.int64],
-    ) -> None:
+    def _take(self, values: Floats, weights: Floats, states: Places) -> None:
         """Set the statistics of weighted observations."""
         kernels.add_up_weighted(values, weights, states, *self._statistics())
         seen = ~np.isnan(values[:, :: self.means.shape[1]])
         self._log_density_of_weights = self._weigh(weights[seen])
 
-    def _fit(
-        self, values: NDArray[np.float64], states: NDArray[np.int64], known: NDArray[np.bool_]
-    ) -> None:
+    def _fit(self, values: Floats, states: Places, known: NDArray[np.bool_]) -> None:
         """Set the statistics with variational weights; the log evidence is then a lower bound."""
         _, precision, dof, _ = self.prior
         width, nu = self.means.shape[1], self.freedom
@@ -833,7 +783,7 @@ class StudentTSampler(GaussianSampler):
         distances = np.empty(weights.shape)
         kernels.add_up_weighted(values, weights, states, *self._statistics())
         for _ in range(_MOST_FITS):
-            self._expect()
+            self._write_expected()
             kernels.measure(values, states, self.means, self.precision_factors, distances)
             dofs = dof + self.counts
             ratios = dofs / np.where(dofs > width + 1.0, dofs - width - 1.0, dofs)
@@ -851,15 +801,7 @@ class StudentTSampler(GaussianSampler):
             last = bound
         self._first_weights[known] = weights
 
-    def _expect(self) -> None:
-        """Write the expected means and the factors of the expected precisions."""
-        width = self.means.shape[1]
-        gaussian.expect_gaussians(
-            *self._statistics(), *self.prior, self.means, self.precision_factors, self.log_dets,
-            np.empty((width, width)),
-        )  # fmt: skip
-
-    def start(self, states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def start(self, states: Places, rng: Stream) -> None:
         """Write first states: the nearest of centers that are spread over all rows but outliers."""
         center, covariance = robust_moments(self._values)
         reach = _REACH * np.sqrt(np.diag(covariance))
@@ -867,12 +809,7 @@ class StudentTSampler(GaussianSampler):
             as_readonly(np.clip(self._values, center - reach, center + reach)), states, rng
         )
 
-    def draw(
-        self,
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        coupling: Coupling | None = None,
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw nu, the weights and the missing values, then mu and Sigma, given the states."""
         if self._filled is None:
             self.complete(states, rng)
@@ -882,11 +819,11 @@ class StudentTSampler(GaussianSampler):
         self._filled = self._weights = None
         self.draw_parameters(rng)
 
-    def write_log_obs(self, out: NDArray[np.float64]) -> None:
+    def write_log_obs(self, out: Floats) -> None:
         """Write the log densities of the observed values, with the weights integrated out."""
-        write_student_log_densities(
+        write_log_densities(
             self._values, self._missing, self.means, self.precision_factors / np.sqrt(self.freedom),
-            np.full(len(self.counts), self.freedom), out,
+            None, np.full(len(self.counts), self.freedom), out,
         )  # fmt: skip
 
     def log_evidence(self) -> float:
@@ -901,27 +838,5 @@ class StudentTSampler(GaussianSampler):
 
     def model(self) -> StudentTModel:  # type: ignore[override]
         """Return the distributions of the next observation given the states and the weights."""
-        mean, precision, dof, scale = self.prior
-        n_blocks, width = mean.shape
-        mean, scale = np.tile(mean, (self.n_states, 1)), np.tile(scale, (self.n_states, 1, 1))
-        masses = self.masses[:, np.newaxis]
-        away = self.centers - mean
-        lower = np.tril(self.scatter)
-        scatter = lower + np.tril(lower, -1).swapaxes(1, 2)
-        shares = masses / (precision + masses)
-        spread = (precision * shares * away)[:, :, np.newaxis] * away[:, np.newaxis]
-        dofs = dof + self.counts
-        divisors = np.where(dofs > width + 1, dofs - width - 1, dofs)
-        scales = (scale + scatter + spread) / divisors[:, np.newaxis, np.newaxis]
-        full = n_blocks == 1
-        n_dims = n_blocks * width
-        shape = (n_dims, n_dims) if full else (n_dims,)
-        heads = (self.n_states,) if full else (self.n_states, n_dims)
-        return StudentTModel(
-            (mean + shares * away).reshape(self.n_states, n_dims),
-            scales.reshape(self.n_states, *shape),
-            self.freedom,
-            (dofs - (width - 1.0)).reshape(heads),
-            divisors.reshape(heads),
-            (precision + self.masses).reshape(heads),
-        )
+        means, scales, freedoms, divisors, precisions = self._expect()
+        return StudentTModel(means, scales, self.freedom, freedoms, divisors, precisions)

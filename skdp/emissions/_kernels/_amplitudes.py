@@ -32,9 +32,7 @@ and a_tA given y_t is normal, of mean 1 + tau^2 M^-1 b and covariance tau^2 M^-1
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from skdp._numeric import Floats, Places
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal
 from skdp.emissions._kernels._gaussian import factorize
@@ -44,24 +42,24 @@ class Projections(NamedTuple):
     """Statistics of the observations for all vectors, and scratch for a step."""
 
     variance: float
-    products: NDArray[np.float64]
-    counts: NDArray[np.float64]  # (J,), steps of a state
-    totals: NDArray[np.float64]  # (J, F), sums of their projections
-    outer: NDArray[np.float64]  # (J, F, F), sums of their outer products, lower triangles
-    active: NDArray[np.int64]  # (F,), scratch: the factors that are on
-    root: NDArray[np.float64]  # (F, F), scratch
-    shift: NDArray[np.float64]  # (F,), scratch
-    column: NDArray[np.float64]  # (F,), scratch
+    products: Floats
+    counts: Floats  # (J,), steps of a state
+    totals: Floats  # (J, F), sums of their projections
+    outer: Floats  # (J, F, F), sums of their outer products, lower triangles
+    active: Places  # (F,), scratch: the factors that are on
+    root: Floats  # (F, F), scratch
+    shift: Floats  # (F,), scratch
+    column: Floats  # (F,), scratch
 
 
 class Roots(NamedTuple):
     """Factors of the covariance of an observation in every state."""
 
-    active: NDArray[np.int64]  # (J, F), the factors that are on, first in their row
-    n_active: NDArray[np.int64]  # (J,)
-    roots: NDArray[np.float64]  # (J, F, F), L L^T = M, the reciprocals of its diagonal on it
-    log_dets: NDArray[np.float64]  # (J,), log det M
-    shifts: NDArray[np.float64]  # (J, F), G_AA 1
+    active: Places  # (J, F), the factors that are on, first in their row
+    n_active: Places  # (J,)
+    roots: Floats  # (J, F, F), L L^T = M, the reciprocals of its diagonal on it
+    log_dets: Floats  # (J,), log det M
+    shifts: Floats  # (J, F), G_AA 1
 
 
 # Projections
@@ -99,13 +97,10 @@ def project(values, rows, weights, precisions, projections, rests):
 @njit_loop
 def add_up_projections(projections, states, counts, totals, outer):
     """Write the number of steps of every state, and sums of projections and of their products."""
-    n_states, n_factors = totals.shape
-    for j in range(n_states):
-        counts[j] = 0.0
-        for f in range(n_factors):
-            totals[j, f] = 0.0
-            for g in range(f + 1):
-                outer[j, f, g] = 0.0
+    n_factors = totals.shape[1]
+    counts[:] = 0.0
+    totals[:] = 0.0
+    outer[:] = 0.0
     for t in range(states.shape[0]):
         j = states[t]
         counts[j] += 1.0
@@ -284,11 +279,8 @@ def add_up_deviations(factors, states, amplitudes):
 def add_up_regression(values, amplitudes, gram, cross):
     """Write sum_t x_t x_t^T (lower triangle) and sum_t x_t y_t^T, x_t = (1, a_t)."""
     n_rows, n_dims = cross.shape
-    for f in range(n_rows):
-        for d in range(n_dims):
-            cross[f, d] = 0.0
-        for g in range(f + 1):
-            gram[f, g] = 0.0
+    cross[:] = 0.0
+    gram[:] = 0.0
     for t in range(values.shape[0]):
         for f in range(n_rows):
             x = 1.0 if f == 0 else amplitudes[t, f - 1]
@@ -299,6 +291,20 @@ def add_up_regression(values, amplitudes, gram, cross):
                 gram[f, g] += x * amplitudes[t, g - 1]
             for d in range(n_dims):
                 cross[f, d] += x * values[t, d]
+
+
+@njit_internal_nogc
+def solve_weights(d, normals, weights, factor):
+    """Replace column d of the weights, b, by L^-T (L^-1 b + z), the mean where z = 0; write L."""
+    factorize(factor)
+    for f in range(weights.shape[0]):
+        for g in range(f):
+            weights[f, d] -= factor[f, g] * weights[g, d]
+        weights[f, d] /= factor[f, f]
+    for f in range(weights.shape[0] - 1, -1, -1):
+        weights[f, d] = (weights[f, d] + normals[f, d]) / factor[f, f]
+        for g in range(f):
+            weights[g, d] -= factor[f, g] * weights[f, d]
 
 
 @njit_loop
@@ -313,23 +319,14 @@ def write_regression_weights(gram, cross, precisions, scales, normals, weights, 
             for g in range(f + 1):
                 factor[f, g] = precisions[d] * gram[f, g]
             factor[f, f] += 1.0 / (scales[d] * scales[d])
-        factorize(factor)
-        for f in range(n_rows):
-            for g in range(f):
-                weights[f, d] -= factor[f, g] * weights[g, d]
-            weights[f, d] /= factor[f, f]
-        for f in range(n_rows - 1, -1, -1):
-            weights[f, d] = (weights[f, d] + normals[f, d]) / factor[f, f]
-            for g in range(f):
-                weights[g, d] -= factor[f, g] * weights[f, d]
+        solve_weights(d, normals, weights, factor)
 
 
 @njit_loop
 def add_up_residuals(values, amplitudes, weights, residuals):
     """Write the sums of squared residuals of all columns."""
     n_dims = residuals.shape[0]
-    for d in range(n_dims):
-        residuals[d] = 0.0
+    residuals[:] = 0.0
     for t in range(values.shape[0]):
         for d in range(n_dims):
             rest = values[t, d] - weights[0, d]

@@ -1,4 +1,4 @@
-r"""Clusters of Gaussian rows whose missing values and precision weights are drawn.
+r"""Gaussian rows whose missing values and precision weights are drawn: clusters, and states.
 
 Row i is N(mu, Sigma / u_ib) in block b of the columns, and some of its values are missing. Weights
 and missing values are part of the state of the chain. The step for a row removes it from its
@@ -38,15 +38,18 @@ invariant, and the sum over the lattice is close to the density with u integrate
 import math
 
 from skdp._numeric._arithmetic import fast_exp, fast_log
-from skdp._numeric._numba import njit_internal_nogc
+from skdp._numeric._numba import njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_gamma, draw_normal, next_double
+from skdp.emissions._kernels import _gaussian_clusters as gaussian
 from skdp.emissions._kernels._gaussian import (
     ROOT_HALF,
     SMALLEST_PIVOT,
     SMALLEST_ROOT,
     factorize,
+    fast_log_1p,
     find_peak,
     has_few_digits,
+    write_in_order,
 )
 from skdp.emissions._kernels._gaussian_clusters import (
     FEWEST_DIGITS,
@@ -57,10 +60,6 @@ from skdp.emissions._kernels._gaussian_clusters import (
     POWER,
     SIZE,
     UPDATES,
-    copy_gaussian,
-    move_factor,
-    write_inverse,
-    write_offsets,
 )
 
 LARGEST_SQUARE = 1e280
@@ -76,7 +75,7 @@ LEFT_TAIL = 8.0
 
 
 @njit_internal_nogc
-def refresh_augmented(k, prior, clusters):
+def refresh(k, prior, clusters):
     """Update the quantities that depend on the size of a cluster."""
     n_blocks, width = prior.mean.shape
     power = 0.5 * (prior.dof + clusters.vectors[SIZE, k] + 1.0)
@@ -86,8 +85,8 @@ def refresh_augmented(k, prior, clusters):
 
 
 @njit_internal_nogc
-def weigh_augmented_row(i, rows, prior, clusters, n, own, scratch, out):
-    """Write log p(x_i | u_i, rows of cluster k), with missing values: see `weigh_gaussian_row`."""
+def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
+    """Write log p(x_i | u_i, rows of cluster k), with missing values: see `_kernels/_clusters`."""
     n_blocks, width = prior.mean.shape
     x, powers = rows.values[i], clusters.vectors[POWER]
     sums, squares = scratch.lines[0], scratch.lines[1]
@@ -95,19 +94,8 @@ def weigh_augmented_row(i, rows, prior, clusters, n, own, scratch, out):
     for k in range(n):
         out[k] = clusters.vectors[HEAD, k]
     for b in range(n_blocks):
-        begin, u, masses = b * width, rows.weights[i, b], clusters.masses[b]
-        for k in range(n):
-            squares[k] = 0.0
-        for r in range(width):
-            factors, offsets = clusters.factors[begin + r], clusters.points[1, begin + r]
-            for k in range(n):
-                sums[k] = -offsets[k]
-            for e in range(r + 1):
-                y, row = x[begin + e], factors[e]
-                for k in range(n):
-                    sums[k] += y * row[k]
-            for k in range(n):
-                squares[k] += sums[k] * sums[k]
+        u, masses = rows.weights[i, b], clusters.masses[b]
+        gaussian.write_squares(x, b * width, width, clusters, n, sums, squares)
         if own >= 0:
             c = masses[own]
             h = 1.0 - u * c / (c - u) * squares[own]
@@ -148,35 +136,20 @@ def may_leave(i, k, rows, prior, clusters):
 @njit_internal_nogc
 def move_row_of_block(i, b, k, sign, rows, prior, clusters, scratch):
     """Add a row to a block of cluster k (sign 1.0), or remove it (-1.0)."""
-    width, begin = prior.mean.shape[1], b * prior.mean.shape[1]
-    whitened, row = scratch.columns[0], scratch.columns[1]
-    u, c = rows.weights[i, b], clusters.masses[b, k]
-    after = c + sign * u
-    length = math.sqrt(u * c / after)
-    for r in range(width):
-        w = -clusters.points[1, begin + r, k]
-        for e in range(r + 1):
-            w += clusters.factors[begin + r, e, k] * rows.values[i, begin + e]
-        whitened[r] = w * length
-    clusters.vectors[LOG_DET, k] += move_factor(
-        clusters.factors, begin, width, k, whitened, sign, row
-    )
-    for r in range(width):
-        center = clusters.points[0, begin + r, k]
-        away = rows.values[i, begin + r] - center
-        clusters.points[0, begin + r, k] = center + sign * u * away / after
-    write_offsets(begin, width, k, clusters)
-    clusters.masses[b, k] = after
+    clusters.masses[b, k] = gaussian.move_row_of_block(
+        rows.values[i], rows.weights[i, b], clusters.masses[b, k], sign, b * prior.mean.shape[1], k,
+        clusters, scratch,
+    )  # fmt: skip
 
 
 @njit_internal_nogc
-def move_augmented_row(i, k, sign, rows, prior, clusters, scratch):
+def move_row(i, k, sign, rows, prior, clusters, scratch):
     """Add a row to cluster k (sign 1.0), or remove it (-1.0)."""
     for b in range(prior.mean.shape[0]):
         move_row_of_block(i, b, k, sign, rows, prior, clusters, scratch)
     clusters.vectors[SIZE, k] += sign
     clusters.vectors[UPDATES, k] += 1.0
-    refresh_augmented(k, prior, clusters)
+    refresh(k, prior, clusters)
 
 
 @njit_internal_nogc
@@ -193,76 +166,49 @@ def build_by_updates(b, k, members, rows, prior, clusters, scratch):
     if not factorize(matrix):
         return False
     clusters.masses[b, k] = prior.precision
-    write_inverse(matrix, begin, k, clusters)
-    write_offsets(begin, width, k, clusters)
+    gaussian.write_inverse(matrix, begin, k, clusters)
+    gaussian.write_offsets(begin, width, k, clusters)
     for i in members:
         move_row_of_block(i, b, k, 1.0, rows, prior, clusters, scratch)
     return math.isfinite(clusters.vectors[LOG_DET, k])
 
 
 @njit_internal_nogc
-def build_augmented_block(b, k, members, rows, prior, clusters, scratch):
+def build_block(b, k, members, rows, prior, clusters, scratch):
     """Write the posterior of a cluster's block; return False if S_n is not positive definite."""
-    width, begin = prior.mean.shape[1], b * prior.mean.shape[1]
-    center, diagonal = scratch.columns[0], scratch.columns[1]
-    matrix, mass = scratch.matrix, 0.0
-    for d in range(width):
-        center[d] = 0.0
-        for e in range(d + 1):
-            matrix[d, e] = prior.scale[b, d, e]
-    for i in members:
-        u = rows.weights[i, b]
-        mass += u
-        for d in range(width):
-            center[d] += u * rows.values[i, begin + d]
-    for d in range(width):
-        center[d] /= mass if mass > 0.0 else 1.0
-    for i in members:
-        for d in range(width):
-            x = rows.weights[i, b] * (rows.values[i, begin + d] - center[d])
-            for e in range(d + 1):
-                matrix[d, e] += x * (rows.values[i, begin + e] - center[e])
-    c = prior.precision + mass
-    for d in range(width):
-        x = prior.precision * mass / c * (center[d] - prior.mean[b, d])
-        for e in range(d + 1):
-            matrix[d, e] += x * (center[e] - prior.mean[b, e])
-    for d in range(width):
+    center, diagonal, matrix = scratch.columns[0], scratch.columns[1], scratch.matrix
+    mass = gaussian.add_up_block(b, members, rows.values, rows.weights, prior, center, matrix)
+    for d in range(matrix.shape[0]):
         diagonal[d] = matrix[d, d]
     if not factorize(matrix) or has_few_digits(matrix, diagonal, SMALLEST_PIVOT):
         return build_by_updates(b, k, members, rows, prior, clusters, scratch)
-    clusters.masses[b, k] = c
-    for d in range(width):
-        away = mass * (center[d] - prior.mean[b, d]) / c
-        clusters.points[0, begin + d, k] = prior.mean[b, d] + away
-    write_inverse(matrix, begin, k, clusters)
-    write_offsets(begin, width, k, clusters)
+    clusters.masses[b, k] = gaussian.write_block(b, k, mass, center, matrix, prior, clusters)
     return True
 
 
 @njit_internal_nogc
-def build_augmented(k, members, rows, prior, clusters, scratch):
+def build_cluster(k, members, rows, prior, clusters, scratch):
     """Write the statistics of a cluster of given rows; False: a scale is not positive definite."""
     clusters.vectors[SIZE, k] = members.shape[0]
     clusters.vectors[UPDATES, k] = 0.0
     clusters.vectors[LOG_DET, k] = 0.0
     for b in range(prior.mean.shape[0]):
-        if not build_augmented_block(b, k, members, rows, prior, clusters, scratch):
+        if not build_block(b, k, members, rows, prior, clusters, scratch):
             return False
-    refresh_augmented(k, prior, clusters)
+    refresh(k, prior, clusters)
     return True
 
 
 @njit_internal_nogc
-def copy_augmented(source, k, target, j):
+def copy_cluster(source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
-    copy_gaussian(source, k, target, j)
+    gaussian.copy_cluster(source, k, target, j)
     for b in range(source.masses.shape[0]):
         target.masses[b, j] = source.masses[b, k]
 
 
 @njit_internal_nogc
-def log_evidence_of_augmented(k, prior, clusters):
+def log_evidence(k, prior, clusters):
     """Return log p(rows of a cluster | weights) without the factors u^(W / 2)."""
     n_blocks, width = prior.mean.shape
     size, log_det = clusters.vectors[SIZE, k], clusters.vectors[LOG_DET, k]
@@ -313,22 +259,25 @@ def weigh_block(i, b, rows, prior, clusters, first, last, scratch):
                 factors = clusters.factors[begin + r, e]
                 for k in range(first, last):
                     work[r, m, k] += factors[k] * (x - points[k])
+    project_out(i, begin, m, rows, clusters.factors, first, last, heads, work, triangle, dots)
+    square_column(m, first, last, LARGEST_SQUARE, work, squares)
+
+
+@njit_internal_nogc
+def project_out(i, begin, m, rows, factors, first, last, heads, work, triangle, dots):
+    """Write Q and R of the columns of missing values; remove these directions from column m."""
     # Modified Gram-Schmidt, in descending order: column e of U has no entries above row e.
-    j = 0
+    width, j = factors.shape[1], 0
     for e in range(width - 1, -1, -1):
         if rows.hidden[i, begin + e]:
-            for r in range(e, width):
+            for r in range(width):
                 for k in range(first, last):
-                    work[r, j, k] = clusters.factors[begin + r, e, k]
-            for r in range(e):
-                for k in range(first, last):
-                    work[r, j, k] = 0.0
+                    work[r, j, k] = factors[begin + r, e, k] if r >= e else 0.0
             for other in range(j):
                 project(other, j, e, first, last, work, triangle, dots)
             normalize(j, e, first, last, heads, work, triangle, dots)
             project(j, m, e, first, last, work, triangle, dots)
             j += 1
-    square_column(m, first, last, LARGEST_SQUARE, work, squares)
 
 
 @njit_internal_nogc
@@ -414,22 +363,25 @@ def weigh_lattice(log_u, n, shape, head, square, mass, power, logs):
 
 
 @njit_internal_nogc
+def log_weight_of_block(i, b, rows, n, square, head, mass, power, nodes):
+    """Return the log density of n observed values, summed over the lattice of the weight."""
+    if rows.shape > 0.0:
+        log_u = math.log(rows.weights[i, b])
+        return weigh_lattice(log_u, n, rows.shape, head, square, mass, power, nodes)[2]
+    return log_density_of_block(rows.weights[i, b], n, head, square, mass, power)
+
+
+@njit_internal_nogc
 def log_weight_of(i, rows, prior, clusters, k, scratch):
     """Return the log weight of cluster k for a row, summed over the lattices of its weights."""
     n_blocks, width = prior.mean.shape
     result = 0.0
     for b in range(n_blocks):
-        m = rows.n_hidden[i, b]
-        square, head, mass = scratch.squares[b, k], scratch.heads[b, k], clusters.masses[b, k]
+        m, square, head = rows.n_hidden[i, b], scratch.squares[b, k], scratch.heads[b, k]
         power = clusters.vectors[POWER, k] - 0.5 * m
-        if rows.shape > 0.0:
-            log_u = math.log(rows.weights[i, b])
-            _, _, log_sum = weigh_lattice(
-                log_u, width - m, rows.shape, head, square, mass, power, scratch.nodes
-            )
-            result += log_sum
-        else:
-            result += log_density_of_block(rows.weights[i, b], width - m, head, square, mass, power)
+        result += log_weight_of_block(
+            i, b, rows, width - m, square, head, clusters.masses[b, k], power, scratch.nodes
+        )
     return result
 
 
@@ -439,19 +391,11 @@ def log_weight_alone(i, rows, prior, scratch):
     n_blocks, width = prior.mean.shape
     result = 0.0
     for b in range(n_blocks):
-        m = rows.n_hidden[i, b]
-        square, head = rows.alone[0, i, b], rows.alone[1, i, b]
+        m, square, head = rows.n_hidden[i, b], rows.alone[0, i, b], rows.alone[1, i, b]
         power = 0.5 * (prior.dof + 1.0 - m)
-        if rows.shape > 0.0:
-            log_u = math.log(rows.weights[i, b])
-            _, _, log_sum = weigh_lattice(
-                log_u, width - m, rows.shape, head, square, prior.precision, power, scratch.nodes
-            )
-            result += log_sum
-        else:
-            result += log_density_of_block(
-                rows.weights[i, b], width - m, head, square, prior.precision, power
-            )
+        result += log_weight_of_block(
+            i, b, rows, width - m, square, head, prior.precision, power, scratch.nodes
+        )
     return result
 
 
@@ -518,6 +462,16 @@ def draw_weight(i, b, k, rows, prior, clusters, scratch, rng):
 
 
 @njit_internal_nogc
+def draw_apart(m, k, length, triangle, drawn, rng):
+    """Draw y = R^-1 (z - Q^T y) with normal z of a given length, one entry per missing value."""
+    for j in range(m - 1, -1, -1):
+        x = length * draw_normal(rng) - triangle[j, m, k]
+        for other in range(j + 1, m):
+            x -= triangle[j, other, k] * drawn[other]
+        drawn[j] = x / triangle[j, j, k]
+
+
+@njit_internal_nogc
 def draw_latent(i, k, rows, prior, clusters, scratch, rng):
     """Draw the weights and missing values of a row that joins cluster k, which is without it."""
     n_blocks, width = prior.mean.shape
@@ -535,13 +489,8 @@ def draw_latent(i, k, rows, prior, clusters, scratch, rng):
         chi_square = 2.0 * draw_gamma(clusters.vectors[POWER, k] - 0.5 * m, rng)
         length = math.sqrt((1.0 + ratio * scratch.squares[b, k]) / ratio)
         length /= max(math.sqrt(chi_square), SMALLEST_ROOT)
-        triangle, drawn = scratch.triangle, scratch.columns[0]
-        for j in range(m - 1, -1, -1):
-            x = length * draw_normal(rng) - triangle[j, m, k]
-            for other in range(j + 1, m):
-                x -= triangle[j, other, k] * drawn[other]
-            drawn[j] = x / triangle[j, j, k]
-        j = 0
+        drawn, j = scratch.columns[0], 0
+        draw_apart(m, k, length, scratch.triangle, drawn, rng)
         for e in range(width - 1, -1, -1):
             if rows.hidden[i, begin + e]:
                 rows.values[i, begin + e] = clusters.points[0, begin + e, k] + drawn[j]
@@ -566,34 +515,13 @@ def draw_latent(i, k, rows, prior, clusters, scratch, rng):
 
 
 @njit_internal_nogc
-def draw_block(k, begin, width, dof, error, clusters, drawn, line, rng):
-    """Draw a block's Sigma, and its mean with the covariance error^2 Sigma; return log det V."""
-    log_det = 0.0
-    for r in range(width):
-        for f in range(r):
-            line[f] = draw_normal(rng)
-        chi_square = 2.0 * draw_gamma(0.5 * (dof - (width - 1 - r)), rng)
-        line[r] = max(math.sqrt(chi_square), SMALLEST_ROOT)
-        log_det += math.log(line[r]) + math.log(clusters.factors[begin + r, r, k])
-        offset = draw_normal(rng) * error
-        for e in range(r + 1):
-            v = 0.0
-            for f in range(e, r + 1):
-                v += line[f] * clusters.factors[begin + f, e, k]
-            drawn.factors[begin + r, e, k] = v * ROOT_HALF
-            offset += v * clusters.points[0, begin + e, k]
-        drawn.offsets[begin + r, k] = offset * ROOT_HALF
-    return log_det
-
-
-@njit_internal_nogc
-def draw_augmented(k, prior, clusters, drawn, scratch, rng):
-    """Draw the mean and covariance of a cluster: see `draw_gaussian`."""
+def draw_parameters(k, prior, clusters, drawn, scratch, rng):
+    """Draw the mean and covariance of a cluster: see `_kernels/_gaussian_clusters`."""
     n_blocks, width = prior.mean.shape
     line, dof, log_det = scratch.columns[0], prior.dof + clusters.vectors[SIZE, k], 0.0
     for b in range(n_blocks):
         error = 1.0 / math.sqrt(clusters.masses[b, k])
-        log_det += draw_block(k, b * width, width, dof, error, clusters, drawn, line, rng)
+        log_det += gaussian.draw_block(k, b * width, width, dof, error, clusters, drawn, line, rng)
     drawn.heads[k] = log_det
 
 
@@ -613,22 +541,12 @@ def weigh_block_given(i, b, rows, drawn, first, last, lines):
                 x, factors = rows.values[i, begin + e], drawn.factors[begin + r, e]
                 for k in range(first, last):
                     work[r, m, k] += factors[k] * x
-    j = 0
-    for e in range(width - 1, -1, -1):
-        if rows.hidden[i, begin + e]:
-            for r in range(width):
-                for k in range(first, last):
-                    work[r, j, k] = drawn.factors[begin + r, e, k] if r >= e else 0.0
-            for other in range(j):
-                project(other, j, e, first, last, work, triangle, dots)
-            normalize(j, e, first, last, lines.logs, work, triangle, dots)
-            project(j, m, e, first, last, work, triangle, dots)
-            j += 1
+    project_out(i, begin, m, rows, drawn.factors, first, last, lines.logs, work, triangle, dots)
     square_column(m, first, last, HUGE, work, squares)
 
 
 @njit_internal_nogc
-def weigh_augmented_given(i, rows, drawn, lines):
+def weigh_row_given(i, rows, drawn, lines):
     """Write the log densities of the observed values of a row under all clusters."""
     n, width = drawn.heads.shape[0], drawn.factors.shape[1]
     for k in range(n):
@@ -656,13 +574,180 @@ def draw_latent_given(i, k, rows, drawn, lines, rng):
             draw = draw_gamma(rows.shape + 0.5 * (width - m), rng)
             rows.weights[i, b] = max(draw / (rows.shape + lines.squares[k]), SMALLEST_ROOT)
         length = ROOT_HALF / math.sqrt(rows.weights[i, b])
-        for j in range(m - 1, -1, -1):
-            x = length * draw_normal(rng) - lines.triangle[j, m, k]
-            for other in range(j + 1, m):
-                x -= lines.triangle[j, other, k] * lines.drawn[other]
-            lines.drawn[j] = x / lines.triangle[j, j, k]
+        draw_apart(m, k, length, lines.triangle, lines.drawn, rng)
         j = 0
         for e in range(width - 1, -1, -1):
             if rows.hidden[i, begin + e]:
                 rows.values[i, begin + e] = lines.drawn[j]
                 j += 1
+
+
+# States of vectors whose precisions vary: x_t ~ N(mu_k, Sigma_k / u_tb), in blocks of columns.
+#
+# Under u ~ Gamma(nu / 2, nu / 2) a block is a Student t vector: see `_kernels/_gaussian`. Names
+# and layout are those there, with
+#
+# | name | symbol | shape | meaning |
+# |---|---|---|---|
+# | weights | u_tb | (N, B) | factor of the precision of a block at a step |
+# | distances | d_tb | (N, B) | (x - mu)^T Sigma^-1 (x - mu) of the observed columns of a block |
+# | n_observed | n_tb | (N, B) | number of observed columns of a block |
+# | masses | w_k | (K,) | sum of the weights of a component |
+# | centers, scatter | | (K, W), (K, W, W) | weighted by u |
+#
+# Mixtures over nodes u_i of the predictive densities of n columns given u_i have
+#
+# | name | symbol | shape | meaning |
+# |---|---|---|---|
+# | distances | d | (N, K) | from m_k, by the posterior scale S_k |
+# | half_n, shape | n / 2, nu / 2 | | |
+# | exponents | e_k | (K,) | (df_k + n) / 2 |
+# | scales | a_k | (K,) | |
+# | log_weights, nodes | log w_i, log u_i | (Q,) | ascending by equal steps |
+# | precisions, log_precisions | s_ik, log s_ik | (K, Q) | s_ik = 1 / (1 / u_i + 1 / c_k) |
+
+
+LARGEST_DISTANCE = 1e280
+"""Distance far beyond any observation in sensible units; products with it are finite."""
+
+
+@njit_loop
+def add_up_weighted(values, weights, states, counts, masses, centers, scatter):
+    """Write the weighted statistics of all components; missing blocks are left out."""
+    n_components, width = centers.shape
+    n_blocks = values.shape[1] // width
+    counts[:] = 0.0
+    masses[:] = 0.0
+    centers[:] = 0.0
+    scatter[:] = 0.0
+    for t in range(values.shape[0]):
+        for b in range(n_blocks):
+            if not math.isnan(values[t, b * width]):
+                k = states[t] * n_blocks + b
+                counts[k] += 1.0
+                masses[k] += weights[t, b]
+                for d in range(width):
+                    centers[k, d] += weights[t, b] * values[t, b * width + d]
+    for k in range(n_components):
+        if masses[k] > 0.0:
+            for d in range(width):
+                centers[k, d] /= masses[k]
+    for t in range(values.shape[0]):
+        for b in range(n_blocks):
+            if not math.isnan(values[t, b * width]):
+                k = states[t] * n_blocks + b
+                for d in range(width):
+                    x = weights[t, b] * (values[t, b * width + d] - centers[k, d])
+                    for e in range(d + 1):
+                        scatter[k, d, e] += x * (values[t, b * width + e] - centers[k, e])
+
+
+@njit_loop
+def measure(values, states, means, precision_factors, distances):
+    """Write the distances of complete blocks from the means of their states; NaN for others."""
+    width = means.shape[1]
+    n_blocks = values.shape[1] // width
+    for t in range(values.shape[0]):
+        for b in range(n_blocks):
+            k = states[t] * n_blocks + b
+            distance = 0.0
+            for d in range(width):
+                y = 0.0
+                for e in range(d + 1):
+                    y += precision_factors[k, d, e] * (values[t, b * width + e] - means[k, e])
+                distance += y * y
+            distances[t, b] = distance
+
+
+@njit_loop
+def measure_incomplete(
+    values, states, rows, pattern_ptr, orders, n_seen, means, precision_factors, precision_factor,
+    distances,
+):  # fmt: skip
+    """Write the distances of the observed columns of incomplete steps; 0 if there are none."""
+    n_patterns, n_blocks, width = orders.shape
+    for p in range(n_patterns):
+        for b in range(n_blocks):
+            order, n = orders[p, b], n_seen[p, b]
+            if n == width:
+                continue
+            for t in rows[pattern_ptr[p] : pattern_ptr[p + 1]]:
+                k = states[t] * n_blocks + b
+                write_in_order(precision_factors[k], order, n, precision_factor)
+                distance = 0.0
+                for d in range(n):
+                    y = 0.0
+                    for e in range(d + 1):
+                        x = values[t, b * width + order[e]] - means[k, order[e]]
+                        y += precision_factor[d, e] * x
+                    distance += y * y
+                distances[t, b] = distance
+
+
+@njit_loop
+def measure_all(values, means, precision_factors, distances):
+    """Write the distances of all steps from the means of all states, (N, J), to `distances`."""
+    for t in range(values.shape[0]):
+        for j in range(means.shape[0]):
+            distance = 0.0
+            for d in range(values.shape[1]):
+                y = 0.0
+                for e in range(d + 1):
+                    y += precision_factors[j, d, e] * (values[t, e] - means[j, e])
+                distance += y * y
+            distances[t, j] = min(distance, LARGEST_DISTANCE)
+
+
+@njit_loop
+def draw_weights(distances, n_observed, freedom, weights, rng):
+    """Draw u_tb ~ Gamma((nu + n_tb) / 2, (nu + d_tb) / 2)."""
+    for t in range(distances.shape[0]):
+        for b in range(distances.shape[1]):
+            draw = draw_gamma(0.5 * (freedom + n_observed[t, b]), rng)
+            weights[t, b] = 2.0 * draw / (freedom + distances[t, b])
+
+
+@njit_loop
+def mix_precisions(
+    distances, half_n, shape, exponents, log_weights, nodes, precisions, log_precisions, terms, out
+):  # fmt: skip
+    """Write log sum_i w_i s_ik^(n / 2) (1 + d s_ik)^-e_k of all distances d to `out`, (N, K)."""
+    n_nodes = nodes.shape[0]
+    step = nodes[1] - nodes[0]
+    total = shape + half_n
+    reach = 25.0 / total + math.sqrt(50.0 / total)
+    for t in range(distances.shape[0]):
+        for k in range(distances.shape[1]):
+            d, e = distances[t, k], exponents[k]
+            # The largest term would be here without 1 / c_k, which can only raise it. Nodes far
+            # below are left out: terms fall from there at least as fast as u^(shape + n / 2).
+            low = min(math.log(find_peak(shape, total, e, d)), 0.0) - reach
+            first = min(max(int((low - nodes[0]) / step), 0), n_nodes - 1)
+            largest = -math.inf
+            for i in range(first, n_nodes):
+                term = log_weights[i] + half_n * log_precisions[k, i]
+                terms[i] = term - e * fast_log_1p(d * precisions[k, i])
+            for i in range(first, n_nodes):
+                largest = max(largest, terms[i])
+            result = 0.0
+            for i in range(first, n_nodes):
+                result += fast_exp(terms[i] - largest)
+            out[t, k] = largest + math.log(result)
+
+
+@njit_loop
+def interpolate(distances, scales, pieces_per_unit, coefficients, out):
+    """Write polynomials in log(1 + a_k d), one for each of P pieces of equal width, to `out`.
+    `coefficients`, (K, P, M), are those for each piece from -1 to 1, constants first.
+    """
+    last, n_terms = coefficients.shape[1] - 1, coefficients.shape[2]
+    for t in range(distances.shape[0]):
+        for k in range(distances.shape[1]):
+            out[t, k] = pieces_per_unit * fast_log_1p(scales[k] * distances[t, k])
+        for k in range(distances.shape[1]):
+            piece = min(int(out[t, k]), last)
+            x = 2.0 * (out[t, k] - piece) - 1.0
+            result = 0.0
+            for i in range(n_terms - 1, -1, -1):
+                result = result * x + coefficients[k, piece, i]
+            out[t, k] = result

@@ -44,16 +44,7 @@ from skdp._numeric._numba import (
     njit_outlined,
 )
 from skdp._numeric._random import draw_gamma, draw_normal, stream_of_number
-from skdp.emissions._kernels._gaussian import (
-    HALF_LOG_2_PI,
-    ROOT_HALF,
-    SMALLEST_ROOT,
-    add_products,
-    factorize,
-    fast_log_1p,
-    log_normalizer,
-    subtract_square,
-)
+from skdp.emissions._kernels import _gaussian as gaussian
 
 # Statistics
 
@@ -117,7 +108,7 @@ def factorize_posterior(products, factor):
         for e in range(d):
             factor[d, e] = products[d, e]
         factor[d, d] = 1.0 + products[d, d]
-    return factorize(factor)
+    return gaussian.factorize(factor)
 
 
 @njit_inlined
@@ -148,7 +139,7 @@ def draw_regressions(counts, products, dof, maps, log_dets, factor, rng):
             for e in range(last):
                 row[e] = draw_normal(rng)
             chi_square = 2.0 * draw_gamma(0.5 * (dof + counts[j] - (n_dims - 1 - d)), rng)
-            row[last] = max(math.sqrt(chi_square), SMALLEST_ROOT)
+            row[last] = max(math.sqrt(chi_square), gaussian.SMALLEST_ROOT)
             log_dets[j] += math.log(row[last] / factor[last, last])
             divide(row, factor, last + 1)
             for e in range(last + 1, width):
@@ -201,9 +192,9 @@ def lay_out_rows(maps, first, j, by_state, offsets):
     """Write the rows of a map, over sqrt 2, for state j; row i ends with column Y - n + i."""
     n, width = maps.shape
     for d in range(n):
-        offsets[d, j] = -maps[d, 0] * first * ROOT_HALF
+        offsets[d, j] = -maps[d, 0] * first * gaussian.ROOT_HALF
         for e in range(width - n + d):
-            by_state[d, e, j] = maps[d, e + 1] * ROOT_HALF
+            by_state[d, e, j] = maps[d, e + 1] * gaussian.ROOT_HALF
 
 
 @njit_outlined
@@ -218,8 +209,8 @@ def subtract_squares_of_rows(x, by_state, offsets, sums, out):
         for j in range(out.shape[0]):
             sums[j] = -offsets[d, j]
         for begin in range(0, last, 4):
-            add_products(x, begin, by_state[d], sums)
-        subtract_square(x, last, n_columns, by_state[d], sums, out)
+            gaussian.add_products(x, begin, by_state[d], sums)
+        gaussian.subtract_square(x, last, n_columns, by_state[d], sums, out)
 
 
 @njit_inlined_source
@@ -250,7 +241,7 @@ def subtract_squares_of_four(rows, by_state, offsets, sums, out):
         for begin in range(0, last, 4):
             add_products_of_four(rows, begin, by_state[d], sums)
         for i in range(4):
-            subtract_square(rows[i], last, n_columns, by_state[d], sums[i], out[i])
+            gaussian.subtract_square(rows[i], last, n_columns, by_state[d], sums[i], out[i])
 
 
 @njit_loop
@@ -259,7 +250,7 @@ def weigh_regressions(rows, first, maps, log_dets, shift, by_state, vectors, log
     n_dims, _, n_states = by_state.shape
     offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1 :]
     for j in range(n_states):
-        constants[j] = shift + log_dets[j] - n_dims * HALF_LOG_2_PI
+        constants[j] = shift + log_dets[j] - n_dims * gaussian.HALF_LOG_2_PI
         lay_out_rows(maps[j], first, j, by_state, offsets)
     for t in range(rows.shape[0]):
         for j in range(n_states):
@@ -287,7 +278,7 @@ def weigh_matrix_students(
     constants, sums = vectors[0], vectors[1]
     leverages, squares, least = vectors[2], vectors[3], vectors[4]
     for j in range(n_states):
-        constants[j] = shift + log_dets[j] + log_normalizer(freedoms[j], n_dims)
+        constants[j] = shift + log_dets[j] + gaussian.log_normalizer(freedoms[j], n_dims)
         least[j] = (first * inverses[j, 0, 0]) ** 2
         lay_out_rows(inverses[j, 1:], first, j, by_state, offsets)
     for t in range(rows.shape[0]):
@@ -305,9 +296,9 @@ def weigh_matrix_students(
         for j in range(n_states):
             h = least[j] - 2.0 * leverages[j]
             # The other entries have that of r - M_n p in units of Psi_n: -2 squares.
-            log_obs[t, j] = constants[j] - 0.5 * n_dims * fast_log_1p(h)
+            log_obs[t, j] = constants[j] - 0.5 * n_dims * gaussian.fast_log_1p(h)
             log_obs[t, j] -= (
-                0.5 * (freedoms[j] + n_dims) * fast_log_1p(-2.0 * squares[j] / (1.0 + h))
+                0.5 * (freedoms[j] + n_dims) * gaussian.fast_log_1p(-2.0 * squares[j] / (1.0 + h))
             )
 
 

@@ -45,8 +45,8 @@ from numpy.typing import NDArray
 from skdp._numeric import Floats
 from skdp._numeric._numba import njit_forceinline, njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_beta, draw_exponential, draw_gamma, draw_normal, next_double
-from skdp.emissions._kernels._amplitudes import log_likelihood_of_state
-from skdp.emissions._kernels._gaussian import HALF_LOG_2_PI, factorize
+from skdp.emissions._kernels._amplitudes import log_likelihood_of_state, solve_weights
+from skdp.emissions._kernels._gaussian import HALF_LOG_2_PI, log_normal_cdf
 from skdp.emissions._kernels._links import (
     flip_spin,
     make_change,
@@ -55,18 +55,6 @@ from skdp.emissions._kernels._links import (
     weigh_totals,
     write_distances_of,
 )
-
-ROOT_HALF = math.sqrt(0.5)
-
-
-@njit_forceinline
-def log_normal_cdf(x):
-    """Return log Phi(x); below -30 by the asymptotic series, whose error there is 1e-12."""
-    if x > -30.0:
-        return math.log(0.5 * math.erfc(-x * ROOT_HALF))
-    y = 1.0 / (x * x)
-    series = y * (-1.0 + y * (3.0 + y * (-15.0 + 105.0 * y)))
-    return -0.5 * x * x - HALF_LOG_2_PI - math.log(-x) + math.log1p(series)
 
 
 class Moments(NamedTuple):
@@ -88,12 +76,9 @@ class Moments(NamedTuple):
 def add_up_observed(values, states, counts, means, scatter):
     """Write number, mean and scatter of the values that are not missing."""
     n_states, n_dims = counts.shape
-    for d in range(n_dims):
-        scatter[d] = 0.0
-    for j in range(n_states):
-        for d in range(n_dims):
-            counts[j, d] = 0.0
-            means[j, d] = 0.0
+    scatter[:] = 0.0
+    counts[:] = 0.0
+    means[:] = 0.0
     for t in range(values.shape[0]):
         j = states[t]
         for d in range(n_dims):
@@ -160,17 +145,59 @@ def logistic(x):
     return 1.0 / (1.0 + math.exp(-x))
 
 
-@njit_internal_nogc
-def log_likelihood_after(projections, spins, j, f, g):
-    """Return the log likelihood of state j after a change of bits f and g; of one bit if f == g."""
+@njit_inlined
+def flip(spins, j, f, g):
+    """Flip bits f and g of state j; one bit if f == g."""
     spins[f, j] = -spins[f, j]
     if g != f:
         spins[g, j] = -spins[g, j]
-    result = log_likelihood_of_state(projections, spins, j)
-    spins[f, j] = -spins[f, j]
+
+
+@njit_inlined
+def write_change(links, spins, j, f, g):
+    """Write the increments of the distances of state j after a change of bits f and g."""
+    for k in range(spins.shape[1]):
+        links.change[k] = spins[f, j] * spins[f, k]
+        if g != f:
+            links.change[k] += spins[g, j] * spins[g, k]
+    links.change[j] = 0.0
+
+
+@njit_inlined
+def weigh_flips(gain, now, spins, j, f, g, moments, projections, links, decay):
+    """Return `gain` plus that of the log likelihood if bits f and g of state j change.
+    `now` is the log likelihood of the state given its projections; return also that afterwards.
+    """
+    after = now
+    if moments is not None:
+        for d in range(moments.shift.shape[0]):
+            moments.shift[d] = -spins[f, j] * moments.weights[f + 1, d]
+            if g != f:
+                moments.shift[d] -= spins[g, j] * moments.weights[g + 1, d]
+        gain += gain_of_shift(moments, j)
+    if projections is not None:
+        flip(spins, j, f, g)
+        after = log_likelihood_of_state(projections, spins, j)
+        flip(spins, j, f, g)
+        gain += after - now
+    if links is not None:
+        write_change(links, spins, j, f, g)
+        gain += weigh_change(links, spins, j, 1.0 if f == g else 2.0, decay)
+    return gain, after
+
+
+@njit_inlined
+def make_flips(spins, j, f, g, n_on, moments, links, decay):
+    """Change bits f and g of state j after `weigh_flips`, one if f == g."""
+    if links is not None:
+        make_change(links, spins, j, decay)
+    if moments is not None:
+        for d in range(moments.shift.shape[0]):
+            moments.fit[d] += moments.shift[d]
+    n_on[f] -= spins[f, j]
     if g != f:
-        spins[g, j] = -spins[g, j]
-    return result
+        n_on[g] -= spins[g, j]
+    flip(spins, j, f, g)
 
 
 @njit_loop
@@ -181,8 +208,7 @@ def draw_busy_bits(
     Without links, idle states are integrated out. In a buffet, bits of no other state are skipped.
     """
     n_factors, n_states = spins.shape
-    for f in range(n_factors):
-        n_on[f] = 0.0
+    n_on[:] = 0.0
     n_counted = 0.0
     for j in range(n_states):
         counted = not idle[j]
@@ -193,7 +219,7 @@ def draw_busy_bits(
             n_on[f] += counted and spins[f, j] > 0.0
     # Draw every bit given all others; then swap a random bit of a state that is on with one that is
     # off, as often as it has bits of the rarer kind. Their numbers stay: the proposal is symmetric.
-    now, after = 0.0, 0.0
+    now = 0.0
     for j in range(n_states):
         if links is None and idle[j]:
             continue
@@ -213,26 +239,9 @@ def draw_busy_bits(
             others_off = n_counted - 1.0 - others_on
             # The log odds of the flip: to on if the bit is off.
             gain = -spin * math.log((prior_on + others_on) / (prior_off + others_off))
-            if moments is not None:
-                for d in range(moments.shift.shape[0]):
-                    moments.shift[d] = -spin * moments.weights[f + 1, d]
-                gain += gain_of_shift(moments, j)
-            if projections is not None:
-                after = log_likelihood_after(projections, spins, j, f, f)
-                gain += after - now
-            if links is not None:
-                for k in range(n_states):
-                    links.change[k] = spin * spins[f, k]
-                links.change[j] = 0.0
-                gain += weigh_change(links, spins, j, 1.0, decay)
+            gain, after = weigh_flips(gain, now, spins, j, f, f, moments, projections, links, decay)
             if next_double(rng) < logistic(gain):
-                if links is not None:
-                    make_change(links, spins, j, decay)
-                if moments is not None:
-                    for d in range(moments.shift.shape[0]):
-                        moments.fit[d] += moments.shift[d]
-                spins[f, j] = -spin
-                n_on[f] -= spin
+                make_flips(spins, j, f, f, n_on, moments, links, decay)
                 now = after
         if idle[j]:
             continue
@@ -256,27 +265,9 @@ def draw_busy_bits(
             last = n_counted - 1.0
             gain = math.log((prior_on + others_g) / (prior_off + last - others_g))
             gain -= math.log((prior_on + others_f) / (prior_off + last - others_f))
-            if moments is not None:
-                for d in range(moments.shift.shape[0]):
-                    moments.shift[d] = moments.weights[g + 1, d] - moments.weights[f + 1, d]
-                gain += gain_of_shift(moments, j)
-            if projections is not None:
-                after = log_likelihood_after(projections, spins, j, f, g)
-                gain += after - now
-            if links is not None:
-                for k in range(n_states):
-                    links.change[k] = spins[f, k] - spins[g, k]
-                links.change[j] = 0.0
-                gain += weigh_change(links, spins, j, 2.0, decay)
+            gain, after = weigh_flips(gain, now, spins, j, f, g, moments, projections, links, decay)
             if next_double(rng) < math.exp(min(gain, 0.0)):
-                if links is not None:
-                    make_change(links, spins, j, decay)
-                if moments is not None:
-                    for d in range(moments.shift.shape[0]):
-                        moments.fit[d] += moments.shift[d]
-                spins[f, j], spins[g, j] = -1.0, 1.0
-                n_on[f] -= 1.0
-                n_on[g] += 1.0
+                make_flips(spins, j, f, g, n_on, moments, links, decay)
                 places[0, a], places[1, b] = g, f
                 now = after
 
@@ -405,16 +396,7 @@ def write_weights(factors, counts, totals, precisions, scales, normals, weights,
                     factor[f, 0] += n
                     for g in range(1, f + 1):
                         factor[f, g] += n * factors[j, g - 1]
-        factorize(factor)
-        # The weights are L^-T (L^-1 b + z), which is the mean where z = 0.
-        for f in range(n_rows):
-            for g in range(f):
-                weights[f, d] -= factor[f, g] * weights[g, d]
-            weights[f, d] /= factor[f, f]
-        for f in range(n_rows - 1, -1, -1):
-            weights[f, d] = (weights[f, d] + normals[f, d]) / factor[f, f]
-            for g in range(f):
-                weights[g, d] -= factor[f, g] * weights[f, d]
+        solve_weights(d, normals, weights, factor)
 
 
 @njit_loop

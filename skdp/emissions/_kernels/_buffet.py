@@ -34,7 +34,8 @@ import math
 
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal, next_double
-from skdp.emissions._kernels._binary_factors import logistic
+from skdp.emissions._kernels._binary_factors import logistic, write_change
+from skdp.emissions._kernels._gaussian import find_nearest, squared_distance
 from skdp.emissions._kernels._links import (
     flip_spin,
     make_change,
@@ -169,9 +170,7 @@ def draw_buffet_bits(
                     weights, f, spin, n_single, counts, precisions, scales, j, rests
                 )
                 if links is not None:
-                    for k in range(n_states):
-                        links.change[k] = spin * spins[f, k]
-                    links.change[j] = 0.0
+                    write_change(links, spins, j, f, f)
                     gain += weigh_change(links, spins, j, 1.0, decay)
                 if next_double(rng) < logistic(max(gain, -700.0)):
                     if links is not None:
@@ -267,8 +266,7 @@ def count_on(spins, idle, links, n_on):
     """Write the number of counted states with each factor; return the number of counted states."""
     n_columns, n_states = spins.shape
     n_counted = 0.0
-    for f in range(n_columns):
-        n_on[f] = 0.0
+    n_on[:] = 0.0
     for j in range(n_states):
         counted = not idle[j]
         if links is not None:
@@ -294,6 +292,24 @@ def flip_states(spins, idle, f, g, links):
                 spins[f, j] = -spins[f, j]
         elif f == g or spins[g, j] > 0.0:
             flip_spin(links, spins[f], j)
+
+
+@njit_internal_nogc
+def try_to_flip(spins, idle, f, g, gain, links, decay, rng):
+    """Propose `flip_states` with a log ratio of all but the similarities; return if accepted."""
+    moved = 0.0
+    if links is not None:
+        moved = moved_distance(links)
+    flip_states(spins, idle, f, g, links)
+    if links is not None:
+        gain += weigh_totals(links, decay) - decay * (moved_distance(links) - moved)
+    if not accepts(gain, rng):
+        flip_states(spins, idle, f, g, links)
+        return False
+    if links is not None:
+        for b in range(links.busy.shape[0]):
+            links.log_totals[links.busy[b]] += links.steps[links.busy[b]]
+    return True
 
 
 @njit_loop
@@ -334,18 +350,8 @@ def exchange_meanings(spins, weights, idle, prior_off, scales, links, decay, n_o
             old = weights[row, d] / scales[d]
             new = (weights[row, d] + sign * weights[f + 1, d]) / scales[d]
             gain += 0.5 * (old * old - new * new)
-        if links is not None:
-            moved = moved_distance(links)
-            flip_states(spins, idle, f, g, links)
-            gain += weigh_totals(links, decay) - decay * (moved_distance(links) - moved)
-        else:
-            flip_states(spins, idle, f, g, links)
-        if not accepts(gain, rng):
-            flip_states(spins, idle, f, g, links)
+        if not try_to_flip(spins, idle, f, g, gain, links, decay, rng):
             continue
-        if links is not None:
-            for b in range(links.busy.shape[0]):
-                links.log_totals[links.busy[b]] += links.steps[links.busy[b]]
         n_on[f] = after
         for d in range(scales.shape[0]):
             weights[row, d] += sign * weights[f + 1, d]
@@ -395,8 +401,7 @@ def split_or_merge_equals(
     """
     n_columns, n_states = spins.shape
     n_counted, n_used = count_on(spins, idle, links, n_on), 0
-    for f in range(n_columns):
-        done[f] = False
+    done[:] = False
     for f in range(n_columns):
         n_used += n_on[f] > 0.0
     if links is not None:
@@ -430,18 +435,8 @@ def split_or_merge_equals(
             gain -= 0.5 * (math.log(new / old) + totals[d] ** 2 * (1.0 / new - 1.0 / old))
         changed = find_single(spins, n_on, -1) if step > 0 else members[n - 1]
         pattern = changed if f < 0 else f
-        if links is not None:
-            moved = moved_distance(links)
-            flip_states(spins, idle, changed, pattern, links)
-            gain += weigh_totals(links, decay) - decay * (moved_distance(links) - moved)
-        else:
-            flip_states(spins, idle, changed, pattern, links)
-        if not accepts(gain, rng):
-            flip_states(spins, idle, changed, pattern, links)
+        if not try_to_flip(spins, idle, changed, pattern, gain, links, decay, rng):
             continue
-        if links is not None:
-            for b in range(links.busy.shape[0]):
-                links.log_totals[links.busy[b]] += links.steps[links.busy[b]]
         n_used += step
         n_on[changed] = m if step > 0 else 0.0
         done[changed] = True
@@ -621,16 +616,6 @@ def fit_activities(values, weights, scales, n_rounds, activities, rest):
                 break
 
 
-@njit_internal_nogc
-def square_distance(values, t, center, scales):
-    """Return the scaled squared distance of the values of a step that are not missing."""
-    result = 0.0
-    for d in range(center.shape[0]):
-        if not math.isnan(values[t, d]):
-            result += scales[d] * (values[t, d] - center[d]) ** 2
-    return result
-
-
 @njit_loop
 def group_steps(values, scales, middle, n_rounds, centers, counts, nearest, states, rng):
     """Write groups of similar steps to `states`, by k-means from the seeds of k-means++.
@@ -638,8 +623,7 @@ def group_steps(values, scales, middle, n_rounds, centers, counts, nearest, stat
     """
     n_steps, n_dims = values.shape
     n_groups = centers.shape[0]
-    for t in range(n_steps):
-        nearest[t] = 1.0
+    nearest[:] = 1.0
     for k in range(n_groups):
         total = 0.0
         for t in range(n_steps):
@@ -656,22 +640,14 @@ def group_steps(values, scales, middle, n_rounds, centers, counts, nearest, stat
             missing = math.isnan(values[seed, d])
             centers[k, d] = middle[d] if missing else values[seed, d]
         for t in range(n_steps):
-            distance = square_distance(values, t, centers[k], scales)
+            distance = squared_distance(values, t, scales, centers[k])
             nearest[t] = distance if k == 0 else min(nearest[t], distance)
     for i in range(n_rounds):
-        for t in range(n_steps):
-            smallest = math.inf
-            for k in range(n_groups):
-                distance = square_distance(values, t, centers[k], scales)
-                if distance < smallest:
-                    smallest = distance
-                    states[t] = k
+        find_nearest(values, scales, centers, states)
         if i == n_rounds - 1:
             break
-        for k in range(n_groups):
-            for d in range(n_dims):
-                counts[k, d] = 0.0
-                centers[k, d] = 0.0
+        counts[:] = 0.0
+        centers[:] = 0.0
         for t in range(n_steps):
             for d in range(n_dims):
                 if not math.isnan(values[t, d]):

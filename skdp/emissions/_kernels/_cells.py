@@ -1,4 +1,4 @@
-r"""Clusters of rows of independent columns, or of several parts: single-row updates and draws.
+r"""Clusters of rows of independent columns: single-row updates and draws.
 
 Independent columns are of three kinds: normal with unknown mean and variance, counts with
 Gamma-Poisson distributions, and categories with Dirichlet priors (columns of 0 and 1 among them).
@@ -35,25 +35,10 @@ a row is the ratio Z(with the row) / Z(without it).
 import math
 
 from skdp._numeric._arithmetic import fast_log
-from skdp._numeric._numba import njit_internal_nogc, njit_outlined
+from skdp._numeric._numba import njit_internal_nogc
 from skdp._numeric._random import draw_gamma, draw_log_gamma, draw_normal
-from skdp.emissions._kernels._discrete import (
-    FEW_EVENTS,
-    build_counts,
-    copy_counts,
-    log_evidence_of_counts,
-    move_row_of_counts,
-    stirling_tail,
-    weigh_row_of_counts,
-)
+from skdp.emissions._kernels._discrete import FEW_EVENTS, log_rising
 from skdp.emissions._kernels._gaussian import SMALLEST_ROOT
-from skdp.emissions._kernels._gaussian_clusters import (
-    build_gaussian,
-    copy_gaussian,
-    log_evidence_of_gaussian,
-    move_gaussian_row,
-    weigh_gaussian_row,
-)
 
 SIZE, UPDATES = range(2)
 
@@ -80,22 +65,6 @@ MOST_FACTORS = 13.0
 LOG_PI = math.log(math.pi)
 
 
-@njit_outlined
-def log_rise(shape, amount):
-    """Return log Gamma(shape + amount) - log Gamma(shape), for any amount >= 0."""
-    if amount <= FEW_EVENTS and amount == math.floor(amount):
-        product, m = 1.0, 0.0
-        while m < amount:
-            product *= shape + m
-            m += 1.0
-        return math.log(product)
-    if shape < 16.0:
-        return math.lgamma(shape + amount) - math.lgamma(shape)
-    both = shape + amount
-    result = (shape - 0.5) * math.log1p(amount / shape) + amount * (math.log(both) - 1.0)
-    return result + stirling_tail(both) - stirling_tail(shape)
-
-
 @njit_internal_nogc
 def power_of(i, rows):
     """Return the power of the likelihood of row i."""
@@ -103,7 +72,7 @@ def power_of(i, rows):
 
 
 @njit_internal_nogc
-def weigh_cells(i, rows, prior, clusters, n, own, scratch, out):
+def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
     """Write log p(x_i given the rows of cluster k) of the first n clusters to `out`.
     `own` is the row's cluster, which counts without it, or -1. False: the row is too far out there.
     """
@@ -141,9 +110,9 @@ def weigh_cells(i, rows, prior, clusters, n, own, scratch, out):
                 own_logs -= x * clusters.counts[LOG_RATE, d, own]
             if x > FEW_EVENTS:
                 for k in range(n):
-                    out[k] += log_rise(shape + sums[k], x)
+                    out[k] += log_rising(shape + sums[k], x)
                 if own >= 0:
-                    own_logs += log_rise(shape + (sums[own] - x), x)
+                    own_logs += log_rising(shape + (sums[own] - x), x)
             elif x > 0.0:
                 if n_factors + x > MOST_FACTORS:
                     add_logs(n, products, out)
@@ -204,12 +173,12 @@ def log_gain_of_normal(x, w, center, spread, c, dof):
 @njit_internal_nogc
 def log_gain_of_count(x, w, shape, rate):
     """Return the log probability of a count with power w, without the factorial."""
-    return log_rise(shape, w * x) - shape * math.log1p(w / rate) - w * x * math.log(rate + w)
+    return log_rising(shape, w * x) - shape * math.log1p(w / rate) - w * x * math.log(rate + w)
 
 
 @njit_internal_nogc
 def weigh_powered_cells(i, rows, prior, clusters, n, own, out):
-    """Do the same as `weigh_cells` for a row of any power."""
+    """Do the same as `weigh_row` for a row of any power."""
     w = power_of(i, rows)
     for k in range(n):
         less = w if k == own else 0.0
@@ -237,8 +206,8 @@ def weigh_powered_cells(i, rows, prior, clusters, n, own, out):
         for d in range(rows.codes.shape[1]):
             v = rows.codes[i, d]
             if v >= 0:
-                result += log_rise(prior.weights[v] + (clusters.symbols[SEEN, v, k] - less), w)
-                result -= log_rise(prior.totals[d] + (clusters.totals[SEEN, d, k] - less), w)
+                result += log_rising(prior.weights[v] + (clusters.symbols[SEEN, v, k] - less), w)
+                result -= log_rising(prior.totals[d] + (clusters.totals[SEEN, d, k] - less), w)
         out[k] = result
     return True
 
@@ -299,7 +268,7 @@ def refresh_total(d, k, prior, clusters):
 
 
 @njit_internal_nogc
-def move_cells(i, k, sign, rows, prior, clusters):
+def move_row(i, k, sign, rows, prior, clusters, scratch):
     """Add row i to cluster k (sign 1.0), or remove it (-1.0)."""
     w = sign * power_of(i, rows)
     clusters.vectors[SIZE, k] += sign
@@ -353,7 +322,7 @@ def build_normal(d, k, members, rows, prior, clusters):
 
 
 @njit_internal_nogc
-def build_cells(k, members, rows, prior, clusters):
+def build_cluster(k, members, rows, prior, clusters, scratch):
     """Write the statistics of a cluster of the given rows, which may be empty."""
     clusters.vectors[SIZE, k] = members.shape[0]
     clusters.vectors[UPDATES, k] = 0.0
@@ -381,6 +350,7 @@ def build_cells(k, members, rows, prior, clusters):
         refresh_total(d, k, prior, clusters)
     for v in range(prior.weights.shape[0]):
         refresh_symbol(v, k, prior, clusters)
+    return True
 
 
 @njit_internal_nogc
@@ -392,7 +362,7 @@ def copy_last_axis(source, k, target, j):
 
 
 @njit_internal_nogc
-def copy_cells(source, k, target, j):
+def copy_cluster(source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     for a in range(source.vectors.shape[0]):
         target.vectors[a, j] = source.vectors[a, k]
@@ -403,7 +373,7 @@ def copy_cells(source, k, target, j):
 
 
 @njit_internal_nogc
-def log_evidence_of_cells(k, prior, clusters):
+def log_evidence(k, prior, clusters):
     """Return log Z of a cluster, without the constants of rows."""
     result = 0.0
     for d in range(prior.centers.shape[0]):
@@ -414,14 +384,14 @@ def log_evidence_of_cells(k, prior, clusters):
         result -= 0.5 * (dof + seen) * math.log(clusters.normals[SPREAD, d, k])
     for d in range(prior.shapes.shape[0]):
         seen, total = clusters.counts[SEEN, d, k], clusters.counts[SUM, d, k]
-        result += log_rise(prior.shapes[d], total)
+        result += log_rising(prior.shapes[d], total)
         result -= prior.shapes[d] * math.log1p(seen / prior.rates[d])
         result -= total * math.log(prior.rates[d] + seen)
     for v in range(prior.weights.shape[0]):
         if clusters.symbols[SEEN, v, k] > 0.0:
-            result += log_rise(prior.weights[v], clusters.symbols[SEEN, v, k])
+            result += log_rising(prior.weights[v], clusters.symbols[SEEN, v, k])
     for d in range(prior.totals.shape[0]):
-        result -= log_rise(prior.totals[d], max(clusters.totals[SEEN, d, k], 0.0))
+        result -= log_rising(prior.totals[d], max(clusters.totals[SEEN, d, k], 0.0))
     return result
 
 
@@ -442,7 +412,7 @@ FACTOR, OFFSET, LOG_FACTOR = range(3)
 
 
 @njit_internal_nogc
-def draw_cells(k, prior, clusters, drawn, rng):
+def draw_parameters(k, prior, clusters, drawn, scratch, rng):
     """Draw the parameters of all columns of a cluster given its rows."""
     drawn.heads[k] = 0.0
     for d in range(prior.centers.shape[0]):
@@ -473,7 +443,7 @@ def draw_cells(k, prior, clusters, drawn, rng):
 
 
 @njit_internal_nogc
-def weigh_cells_given(i, rows, drawn, lines):
+def weigh_row_given(i, rows, drawn, lines):
     """Write the log density of a row under all clusters to `lines[0]`, up to shared terms."""
     out, logs, n = lines[0], lines[1], drawn.heads.shape[0]
     for k in range(n):
@@ -501,96 +471,3 @@ def weigh_cells_given(i, rows, drawn, lines):
     power = power_of(i, rows)
     for k in range(n):
         out[k] = drawn.heads[k] + power * logs[k]
-
-
-# Clusters of rows of several parts: loops over Gaussian parts and over parts of events.
-#
-# | name | meaning |
-# |---|---|
-# | rows, priors, clusters, scratch | tuples with an entry for each part of one kind |
-# | line | (C,) scratch |
-#
-# Symbols of a part as in `_kernels/_gaussian_clusters` and `_kernels/_discrete`.
-
-
-@njit_internal_nogc
-def add_gaussians(i, rows, priors, clusters, n, own, scratch, line, out):
-    """Add the log densities of the Gaussian parts of a row; False: see `weigh_gaussian_row`."""
-    for g in range(len(rows)):
-        x = rows[g].values[i]
-        if not weigh_gaussian_row(x, priors[g], clusters[g], n, own, scratch[g], line):
-            return False
-        for k in range(n):
-            out[k] += line[k]
-    return True
-
-
-@njit_internal_nogc
-def add_counts(i, rows, priors, clusters, n, own, scratch, line, out):
-    """Add the log probabilities of the events of a row."""
-    for g in range(len(rows)):
-        weigh_row_of_counts(i, rows[g], priors[g], clusters[g], n, own, scratch[g], line)
-        for k in range(n):
-            out[k] += line[k]
-
-
-@njit_internal_nogc
-def move_gaussians(i, k, sign, rows, priors, clusters, scratch):
-    """Add the Gaussian parts of a row to cluster k, or remove them."""
-    for g in range(len(rows)):
-        move_gaussian_row(rows[g].values[i], k, sign, priors[g], clusters[g], scratch[g])
-
-
-@njit_internal_nogc
-def move_counts(i, k, sign, rows, priors, clusters):
-    """Add the events of a row to cluster k, or remove them."""
-    for g in range(len(rows)):
-        move_row_of_counts(i, k, sign, rows[g], priors[g], clusters[g])
-
-
-@njit_internal_nogc
-def build_gaussians(k, members, rows, priors, clusters, scratch):
-    """Write the statistics of the Gaussian parts of a cluster; False: see `build_gaussian`."""
-    possible = True
-    for g in range(len(rows)):
-        possible &= build_gaussian(k, members, rows[g].values, priors[g], clusters[g], scratch[g])
-    return possible
-
-
-@njit_internal_nogc
-def build_all_counts(k, members, rows, priors, clusters):
-    """Write the statistics of the parts of events of a cluster."""
-    for g in range(len(rows)):
-        build_counts(k, members, rows[g], priors[g], clusters[g])
-
-
-@njit_internal_nogc
-def copy_gaussians(source, k, target, j):
-    """Copy the Gaussian parts of cluster k of `source` to place j of `target`."""
-    for g in range(len(source)):
-        copy_gaussian(source[g], k, target[g], j)
-
-
-@njit_internal_nogc
-def copy_all_counts(source, k, target, j):
-    """Copy the parts of events of cluster k of `source` to place j of `target`."""
-    for g in range(len(source)):
-        copy_counts(source[g], k, target[g], j)
-
-
-@njit_internal_nogc
-def log_evidence_of_gaussians(k, priors, clusters):
-    """Return the log evidence of the Gaussian parts of a cluster."""
-    result = 0.0
-    for g in range(len(priors)):
-        result += log_evidence_of_gaussian(k, priors[g], clusters[g])
-    return result
-
-
-@njit_internal_nogc
-def log_evidence_of_all_counts(k, priors, clusters):
-    """Return the log evidence of the parts of events of a cluster."""
-    result = 0.0
-    for g in range(len(priors)):
-        result += log_evidence_of_counts(k, priors[g], clusters[g])
-    return result

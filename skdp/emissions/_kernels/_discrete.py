@@ -43,8 +43,8 @@ FEW_EVENTS = 8
 
 @njit_outlined
 def log_rising(shape, amount):
-    """Return log Gamma(shape + amount) - log Gamma(shape) without loss of digits."""
-    if amount <= FEW_EVENTS:
+    """Return log Gamma(shape + amount) - log Gamma(shape), for any amount >= 0."""
+    if amount <= FEW_EVENTS and amount == math.floor(amount):
         product, m = 1.0, 0.0
         while m < amount:
             product *= shape + m
@@ -66,7 +66,7 @@ def stirling_tail(x):
 
 
 @njit_internal_nogc
-def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
+def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
     """Write log p(x_i given the rows of cluster k) of the first n clusters to `out`.
     Row i counts as left out of its cluster `own`, which must have other rows; -1: none.
     """
@@ -103,11 +103,12 @@ def weigh_row_of_counts(i, rows, prior, clusters, n, own, scratch, out):
                 # `sum_heads` includes this row
                 own_logs -= rows.amounts[place] * math.log(prior.rates[rows.kinds[place]] + size)
             out[own] = own_logs
-        return
+        return True
     for k in range(n):
         out[k] -= log_rising(prior.total_shape + totals[k], total)
     if own >= 0:
         out[own] = own_logs - log_rising(prior.total_shape + (totals[own] - total), total)
+    return True
 
 
 @njit_internal_nogc
@@ -141,14 +142,14 @@ def add_row_of_counts(i, k, sign, rows, clusters):
 
 
 @njit_internal_nogc
-def move_row_of_counts(i, k, sign, rows, prior, clusters):
+def move_row(i, k, sign, rows, prior, clusters, scratch):
     """Add row i to cluster k (sign 1.0), or remove it (-1.0)."""
     add_row_of_counts(i, k, sign, rows, clusters)
     refresh_counts(k, prior, clusters)
 
 
 @njit_internal_nogc
-def build_counts(k, members, rows, prior, clusters):
+def build_cluster(k, members, rows, prior, clusters, scratch):
     """Write the statistics of a cluster of the given rows, which may be empty."""
     for v in range(clusters.sums.shape[0]):
         clusters.sums[v, k] = 0.0
@@ -156,10 +157,11 @@ def build_counts(k, members, rows, prior, clusters):
     for i in members:
         add_row_of_counts(i, k, 1.0, rows, clusters)
     refresh_counts(k, prior, clusters)
+    return True
 
 
 @njit_internal_nogc
-def copy_counts(source, k, target, j):
+def copy_cluster(source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     for v in range(source.vectors.shape[0]):
         target.vectors[v, j] = source.vectors[v, k]
@@ -170,7 +172,7 @@ def copy_counts(source, k, target, j):
 
 
 @njit_internal_nogc
-def log_evidence_of_counts(k, prior, clusters):
+def log_evidence(k, prior, clusters):
     """Return log p(rows of a cluster), without the constants of rows."""
     result, size = 0.0, clusters.vectors[SIZE, k]
     for v in range(clusters.sums.shape[0]):
@@ -182,6 +184,38 @@ def log_evidence_of_counts(k, prior, clusters):
         result -= prior.shapes[v] * math.log1p(size / prior.rates[v])
         result -= clusters.sums[v, k] * math.log(prior.rates[v] + size)
     return result
+
+
+@njit_internal_nogc
+def draw_parameters(k, prior, clusters, drawn, scratch, rng):
+    """Draw the intensities or probabilities of a cluster."""
+    n_kinds, largest, total = drawn.logs.shape[0], -math.inf, 0.0
+    for v in range(n_kinds):
+        drawn.logs[v, k] = draw_log_gamma(prior.shapes[v] + clusters.sums[v, k], rng)
+        largest = max(largest, drawn.logs[v, k])
+    drawn.heads[k] = 0.0
+    if prior.is_poisson:
+        for v in range(n_kinds):
+            drawn.logs[v, k] -= math.log(prior.rates[v] + clusters.vectors[SIZE, k])
+            drawn.heads[k] -= math.exp(drawn.logs[v, k])
+        return
+    for v in range(n_kinds):
+        total += math.exp(drawn.logs[v, k] - largest)
+    log_total = largest + math.log(total)
+    for v in range(n_kinds):
+        drawn.logs[v, k] -= log_total
+
+
+@njit_internal_nogc
+def weigh_row_given(i, rows, drawn, lines):
+    """Write the log probabilities of a row of counts under all clusters to `lines[0]`."""
+    out, n = lines[0], drawn.heads.shape[0]
+    for k in range(n):
+        out[k] = drawn.heads[k]
+    for place in range(rows.ptr[i], rows.ptr[i + 1]):
+        amount, logs = rows.amounts[place], drawn.logs[rows.kinds[place]]
+        for k in range(n):
+            out[k] += amount * logs[k]
 
 
 # Categories and Poisson counts, given their states.
@@ -211,21 +245,32 @@ NEGLIGIBLE = -40.0
 @njit_loop
 def count_symbols(symbols, states, counts):
     """Write the number of times that each state emits each symbol to `counts`, (V, J)."""
-    for v in range(counts.shape[0]):
-        for j in range(counts.shape[1]):
-            counts[v, j] = 0
+    counts[:] = 0
     for t in range(symbols.shape[0]):
         if states[t] >= 0 and symbols[t] >= 0:
             counts[symbols[t], states[t]] += 1
+
+
+@njit_internal_nogc
+def normalize(log_probs, sums):
+    """Subtract the log sums of all states, whose largest terms are in `sums[0]`."""
+    n_symbols, n_states = log_probs.shape
+    sums[1] = 0.0
+    for v in range(n_symbols):
+        for j in range(n_states):
+            sums[1, j] += fast_exp(log_probs[v, j] - sums[0, j])
+    for j in range(n_states):
+        sums[1, j] = sums[0, j] + math.log(sums[1, j])
+    for v in range(n_symbols):
+        for j in range(n_states):
+            log_probs[v, j] -= sums[1, j]
 
 
 @njit_loop
 def draw_log_probs(counts, prior, log_probs, sums, rng):
     """Draw log theta_j ~ Dirichlet(prior + n_j) for all states; `sums`, (2, J), is scratch."""
     n_symbols, n_states = counts.shape
-    for j in range(n_states):
-        sums[0, j] = -math.inf
-        sums[1, j] = 0.0
+    sums[0] = -math.inf
     for v in range(n_symbols):
         # Most states have never emitted this symbol: their draws share one shape and constants.
         small = prior[v] < 1.0
@@ -238,14 +283,7 @@ def draw_log_probs(counts, prior, log_probs, sums, rng):
                 log_probs[v, j] = draw_log_gamma(prior[v] + counts[v, j], rng)
         for j in range(n_states):
             sums[0, j] = max(sums[0, j], log_probs[v, j])
-    for v in range(n_symbols):
-        for j in range(n_states):
-            sums[1, j] += fast_exp(log_probs[v, j] - sums[0, j])
-    for j in range(n_states):
-        sums[1, j] = sums[0, j] + math.log(sums[1, j])
-    for v in range(n_symbols):
-        for j in range(n_states):
-            log_probs[v, j] -= sums[1, j]
+    normalize(log_probs, sums)
 
 
 @njit_loop
@@ -280,16 +318,7 @@ def move_log_probs(counts, before, after, log_probs, sums, rng):
                 log_g += change if after[v] >= before[v] else -change
             log_probs[v, j] = log_g
             sums[0, j] = max(sums[0, j], log_g)
-    for j in range(n_states):
-        sums[1, j] = 0.0
-    for v in range(n_symbols):
-        for j in range(n_states):
-            sums[1, j] += fast_exp(log_probs[v, j] - sums[0, j])
-    for j in range(n_states):
-        sums[1, j] = sums[0, j] + math.log(sums[1, j])
-    for v in range(n_symbols):
-        for j in range(n_states):
-            log_probs[v, j] -= sums[1, j]
+    normalize(log_probs, sums)
 
 
 @njit_loop
@@ -327,8 +356,7 @@ def log_evidence_of_symbols(counts, prior):
 def list_cells(counts, group, n_groups, cells, sizes):
     """Write keys n G + g of all counts n > 0, and n_j of all states; return the number of keys."""
     n = 0
-    for j in range(counts.shape[1]):
-        sizes[j] = 0
+    sizes[:] = 0
     for v in range(counts.shape[0]):
         for j in range(counts.shape[1]):
             if counts[v, j] > 0:
@@ -360,10 +388,8 @@ def log_evidence_of_concentration(concentration, base_values, cells, n_cells, si
 @njit_loop
 def add_up_values(values, states, counts, totals):
     """Write the number of observed values of each state and column, and their sums."""
-    for j in range(counts.shape[0]):
-        for d in range(values.shape[1]):
-            counts[j, d] = 0.0
-            totals[j, d] = 0.0
+    counts[:] = 0.0
+    totals[:] = 0.0
     for t in range(values.shape[0]):
         if states[t] >= 0:
             for d in range(values.shape[1]):
@@ -384,9 +410,8 @@ def draw_log_intensities(counts, totals, shapes, rates, log_intensities, rng):
 @njit_loop
 def weigh_counts(values, log_intensities, log_obs):
     """Write sum_d log Poisson(x_td; lambda_jd) over observed values to `log_obs`."""
+    log_obs[:] = 0.0
     for t in range(values.shape[0]):
-        for j in range(log_obs.shape[1]):
-            log_obs[t, j] = 0.0
         for d in range(values.shape[1]):
             if math.isnan(values[t, d]):
                 continue
@@ -423,9 +448,7 @@ def weigh_counts(values, log_intensities, log_obs):
 @njit_loop
 def count_bits(places, states, counts):
     """Write the number of times each state has each value of each column."""
-    for i in range(counts.shape[0]):
-        for j in range(counts.shape[1]):
-            counts[i, j] = 0
+    counts[:] = 0
     for t in range(places.shape[0]):
         j = states[t]
         if j >= 0:
@@ -450,9 +473,8 @@ def add_rows(places, rows, out):
     """Write sum_d rows[places[t, d]] to out[t], four rows at a time."""
     n_columns = places.shape[1]
     rest = n_columns - n_columns % 4
+    out[:] = 0.0
     for t in range(places.shape[0]):
-        for j in range(out.shape[1]):
-            out[t, j] = 0.0
         for d in range(0, rest, 4):
             a, b, c, e = places[t, d], places[t, d + 1], places[t, d + 2], places[t, d + 3]
             for j in range(out.shape[1]):
@@ -469,9 +491,7 @@ def add_rows(places, rows, out):
 @njit_loop
 def count_events(ptr, kinds, amounts, states, counts):
     """Write the number of events of each kind in each state to `counts`, (V, J) int64."""
-    for v in range(counts.shape[0]):
-        for j in range(counts.shape[1]):
-            counts[v, j] = 0
+    counts[:] = 0
     for t in range(states.shape[0]):
         j = states[t]
         if j >= 0:

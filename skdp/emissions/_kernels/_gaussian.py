@@ -272,77 +272,14 @@ def subtract_squares(x, by_state, offsets, sums, out):
         subtract_square(x, last, d + 1, by_state[d], sums, out)
 
 
-@njit_loop
-def weigh_gaussians(values, means, precision_factors, log_dets, by_state, vectors, log_obs):
-    """Write the log densities of all steps in all states; NaN for a step with missing values."""
-    n_dims, width, n_states = by_state.shape
-    n_blocks = n_dims // width
-    offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1]
-    for j in range(n_states):
-        constants[j] = -n_dims * HALF_LOG_2_PI
-        for b in range(n_blocks):
-            k, begin, end = j * n_blocks + b, b * width, (b + 1) * width
-            constants[j] += log_dets[k]
-            lay_out(precision_factors[k], means[k], j, by_state[begin:end], offsets[begin:end])
-    for t in range(values.shape[0]):
-        for j in range(n_states):
-            log_obs[t, j] = constants[j]
-        for b in range(n_blocks):
-            begin, end = b * width, (b + 1) * width
-            subtract_squares(
-                values[t, begin:end], by_state[begin:end], offsets[begin:end], sums, log_obs[t]
-            )
-
-
 # Missing values
 
 
 @njit_loop
-def weigh_incomplete(
-    values, rows, pattern_ptr, orders, n_seen, means, precision_factors, by_state, vectors,
-    precision_factor, x, log_obs,
-):  # fmt: skip
-    """Write the log densities of the observed values of incomplete steps."""
-    n_patterns, n_blocks, width = orders.shape
-    n_dims, n_states = n_blocks * width, log_obs.shape[1]
-    offsets, constants, sums = vectors[:n_dims], vectors[n_dims], vectors[n_dims + 1]
-    for p in range(n_patterns):
-        for j in range(n_states):
-            constants[j] = 0.0
-            for b in range(n_blocks):
-                k, n, begin, end = j * n_blocks + b, n_seen[p, b], b * width, (b + 1) * width
-                write_in_order(precision_factors[k], orders[p, b], n, precision_factor)
-                for d in range(n):
-                    constants[j] += math.log(precision_factor[d, d]) - HALF_LOG_2_PI
-                    x[d] = means[k, orders[p, b, d]]
-                lay_out(precision_factor, x[:n], j, by_state[begin:end], offsets[begin:end])
-        for t in rows[pattern_ptr[p] : pattern_ptr[p + 1]]:
-            for j in range(n_states):
-                log_obs[t, j] = constants[j]
-            for b in range(n_blocks):
-                n, begin, end = n_seen[p, b], b * width, (b + 1) * width
-                for d in range(n):
-                    x[d] = values[t, begin + orders[p, b, d]]
-                subtract_squares(x[:n], by_state[begin:end], offsets[begin:end], sums, log_obs[t])
-
-
-@njit_loop
 def impute(
-    values,
-    states,
-    rows,
-    pattern_ptr,
-    orders,
-    n_seen,
-    means,
-    precision_factors,
-    weights,
-    precision_factor,
-    x,
-    first,
-    key,
-    rng,
-):
+    values, states, rows, pattern_ptr, orders, n_seen, means, precision_factors, weights,
+    precision_factor, x, first, key, rng,
+):  # fmt: skip
     """Draw the missing values of partly observed blocks in place, with a stream per row and block.
     Sigma is divided by `weights`, (N, B), unless None; `first` is the panel index of row 0.
     """
@@ -425,10 +362,8 @@ def find_nearest(values, weights, centers, states):
 def move_centers(values, states, centers, sums, counts):
     """Move centers to the means of the observed values of their steps, if there are any."""
     n_states, n_dims = centers.shape
-    for j in range(n_states):
-        for d in range(n_dims):
-            sums[j, d] = 0.0
-            counts[j, d] = 0.0
+    sums[:] = 0.0
+    counts[:] = 0.0
     for t in range(values.shape[0]):
         for d in range(n_dims):
             if not math.isnan(values[t, d]):
@@ -542,10 +477,11 @@ def log_evidence_of_gaussians(
     return result
 
 
-# Student t densities: the predictive densities of Gaussian states given their observations.
+# Densities of vectors: Gaussian ones, and Student t ones, the predictive densities of Gaussian
+# states given their observations.
 #
-# Component k is a multivariate t distribution of W columns with nu_k degrees of freedom about m_k
-# and the scale A_k / nu_k,
+# A Student t component k has W columns, nu_k degrees of freedom, the location m_k and the scale
+# A_k / nu_k,
 #
 #     log p(x) = log Gamma((nu + W) / 2) - log Gamma(nu / 2) - W / 2 log pi - log det A / 2
 #                - (nu + W) / 2 log(1 + (x - m)^T A^-1 (x - m)).
@@ -592,6 +528,16 @@ def find_peak(shape, total, power, square):
     return 2.0 * total / (b + root)
 
 
+@njit_forceinline
+def log_normal_cdf(x):
+    """Return log Phi(x); below -30 by the asymptotic series, whose error there is 1e-12."""
+    if x > -30.0:
+        return math.log(0.5 * math.erfc(-x * ROOT_HALF))
+    y = 1.0 / (x * x)
+    series = y * (-1.0 + y * (3.0 + y * (-15.0 + 105.0 * y)))
+    return -0.5 * x * x - HALF_LOG_2_PI - math.log(-x) + math.log1p(series)
+
+
 @njit_internal_nogc
 def log_normalizer(freedom, n):
     """Return the terms with nu and pi of the log density of n columns."""
@@ -621,53 +567,67 @@ def subtract_logs(x, by_state, offsets, exponents, sums, squares, out):
 
 
 @njit_loop
-def weigh_students(
-    values, means, factors, freedoms, by_state, offsets, exponents, vectors, log_obs
+def weigh_vectors(
+    values, means, factors, log_dets, freedoms, by_state, vectors, exponents, log_obs
 ):
-    """Write the log densities of all steps in all states; NaN for a step with missing values."""
+    """Write the log densities of all steps in all states; NaN for a step with missing values.
+    Components are Gaussian if `freedoms` and `exponents` are None, otherwise `log_dets` is.
+    """
     n_dims, width, n_states = by_state.shape
     n_blocks = n_dims // width
-    constants, sums, squares = vectors[0], vectors[1], vectors[2]
+    offsets, constants = vectors[:n_dims], vectors[n_dims]
+    sums, squares = vectors[n_dims + 1], vectors[n_dims + 2]
     for j in range(n_states):
         constants[j] = 0.0
+        if log_dets is not None:
+            constants[j] = -n_dims * HALF_LOG_2_PI
         for b in range(n_blocks):
             k, begin, end = j * n_blocks + b, b * width, (b + 1) * width
-            constants[j] += log_normalizer(freedoms[k], width)
-            for d in range(width):
-                constants[j] += math.log(factors[k, d, d])
-            exponents[b, j] = 0.5 * (freedoms[k] + width)
+            if log_dets is not None:
+                constants[j] += log_dets[k]
+            if freedoms is not None:
+                constants[j] += log_normalizer(freedoms[k], width)
+                for d in range(width):
+                    constants[j] += math.log(factors[k, d, d])
+                exponents[b, j] = 0.5 * (freedoms[k] + width)
             lay_out(factors[k], means[k], j, by_state[begin:end], offsets[begin:end])
     for t in range(values.shape[0]):
         for j in range(n_states):
             log_obs[t, j] = constants[j]
         for b in range(n_blocks):
             begin, end = b * width, (b + 1) * width
-            subtract_logs(
-                values[t, begin:end], by_state[begin:end], offsets[begin:end], exponents[b], sums,
-                squares, log_obs[t],
-            )  # fmt: skip
+            x, rows, own = values[t, begin:end], by_state[begin:end], offsets[begin:end]
+            if exponents is None:
+                subtract_squares(x, rows, own, sums, log_obs[t])
+            else:
+                subtract_logs(x, rows, own, exponents[b], sums, squares, log_obs[t])
 
 
 @njit_loop
-def weigh_incomplete_students(
-    values, rows, pattern_ptr, orders, n_seen, means, factors, freedoms, by_state, offsets,
-    exponents, vectors, factor, x, log_obs,
+def weigh_incomplete(
+    values, rows, pattern_ptr, orders, n_seen, means, factors, freedoms, by_state, vectors,
+    exponents, factor, x, log_obs,
 ):  # fmt: skip
-    """Write the log densities of the observed values of incomplete steps."""
+    """Write the log densities of the observed values of incomplete steps: see `weigh_vectors`."""
     n_patterns, n_blocks, width = orders.shape
-    n_states = log_obs.shape[1]
-    constants, sums, squares = vectors[0], vectors[1], vectors[2]
+    n_dims, n_states = n_blocks * width, log_obs.shape[1]
+    offsets, constants = vectors[:n_dims], vectors[n_dims]
+    sums, squares = vectors[n_dims + 1], vectors[n_dims + 2]
     for p in range(n_patterns):
         for j in range(n_states):
             constants[j] = 0.0
             for b in range(n_blocks):
                 k, n, begin, end = j * n_blocks + b, n_seen[p, b], b * width, (b + 1) * width
                 write_in_order(factors[k], orders[p, b], n, factor)
-                constants[j] += log_normalizer(freedoms[k], n)
+                if freedoms is not None:
+                    constants[j] += log_normalizer(freedoms[k], n)
+                    exponents[b, j] = 0.5 * (freedoms[k] + n)
                 for d in range(n):
-                    constants[j] += math.log(factor[d, d])
+                    term = math.log(factor[d, d])
+                    if freedoms is None:
+                        term -= HALF_LOG_2_PI
+                    constants[j] += term
                     x[d] = means[k, orders[p, b, d]]
-                exponents[b, j] = 0.5 * (freedoms[k] + n)
                 lay_out(factor, x[:n], j, by_state[begin:end], offsets[begin:end])
         for t in rows[pattern_ptr[p] : pattern_ptr[p + 1]]:
             for j in range(n_states):
@@ -676,10 +636,11 @@ def weigh_incomplete_students(
                 n, begin, end = n_seen[p, b], b * width, (b + 1) * width
                 for d in range(n):
                     x[d] = values[t, begin + orders[p, b, d]]
-                subtract_logs(
-                    x[:n], by_state[begin:end], offsets[begin:end], exponents[b], sums, squares,
-                    log_obs[t],
-                )  # fmt: skip
+                maps, own = by_state[begin:end], offsets[begin:end]
+                if exponents is None:
+                    subtract_squares(x[:n], maps, own, sums, log_obs[t])
+                else:
+                    subtract_logs(x[:n], maps, own, exponents[b], sums, squares, log_obs[t])
 
 
 # Exact sums: statistics whose bits depend neither on the order of observations nor on how they are
@@ -720,13 +681,11 @@ MASK = (1 << LIMB) - 1
 @njit_loop
 def find_ranges(values, states, numbers, lows, highs):
     """Write the numbers of observations and the ranges of all components."""
-    n_components, width = lows.shape
+    width = lows.shape[1]
     n_blocks = values.shape[1] // width
-    for k in range(n_components):
-        numbers[k] = 0
-        for d in range(width):
-            lows[k, d] = math.inf
-            highs[k, d] = -math.inf
+    numbers[:] = 0
+    lows[:] = math.inf
+    highs[:] = -math.inf
     for t in range(values.shape[0]):
         if states[t] < 0:
             continue
@@ -791,13 +750,10 @@ def choose_units_about(mean, numbers, lows, highs, scales):
 @njit_loop
 def add_up(values, states, middles, scales, units, firsts, seconds, distances):
     """Write the sums of deviations from the midpoints and of their products."""
-    n_components, width = middles.shape
+    width = middles.shape[1]
     n_blocks = values.shape[1] // width
-    for k in range(n_components):
-        for d in range(width):
-            firsts[k, d] = 0
-            for e in range(width):
-                seconds[k, d, e] = 0
+    firsts[:] = 0
+    seconds[:] = 0
     for t in range(values.shape[0]):
         if states[t] < 0:
             continue
@@ -846,9 +802,7 @@ def settle(numbers, middles, scales, units, firsts, seconds, counts, centers, sc
 def multiply(values, mean, scales, unit, products, distances):
     """Write sums of products of deviations from a mean, 0 for missing values: a lower triangle."""
     n_dims = mean.shape[0]
-    for d in range(n_dims):
-        for e in range(n_dims):
-            products[d, e] = 0
+    products[:] = 0
     for t in range(values.shape[0]):
         for d in range(n_dims):
             y = (values[t, d] - mean[d]) * scales[d]

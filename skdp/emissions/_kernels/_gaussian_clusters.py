@@ -28,8 +28,15 @@ det S_{n-1} = h det S_n. So clusters are only updated if the row moves.
 import math
 
 from skdp._numeric._arithmetic import fast_log
-from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc, njit_loop
-from skdp.emissions._kernels._gaussian import draw_precision_factor, factorize, factorize_posterior
+from skdp._numeric._numba import njit_inlined, njit_inlined_source, njit_internal_nogc, njit_loop
+from skdp._numeric._random import draw_gamma, draw_normal
+from skdp.emissions._kernels._gaussian import (
+    ROOT_HALF,
+    SMALLEST_ROOT,
+    draw_precision_factor,
+    factorize,
+    factorize_posterior,
+)
 
 SIZE, UPDATES, LOG_DET, HEAD, RATIO, POWER = range(6)
 
@@ -47,13 +54,30 @@ N_ROUNDS = 5
 """Number of iterations of two means."""
 
 
+@njit_inlined
+def write_squares(x, begin, width, clusters, n, sums, squares):
+    """Write the squared distances |U x - U m_n|^2 of a block of a row from n clusters."""
+    for k in range(n):
+        squares[k] = 0.0
+    for r in range(width):
+        factors, offsets = clusters.factors[begin + r], clusters.points[1, begin + r]
+        for k in range(n):
+            sums[k] = -offsets[k]
+        for e in range(r + 1):
+            y, row = x[begin + e], factors[e]
+            for k in range(n):
+                sums[k] += y * row[k]
+        for k in range(n):
+            squares[k] += sums[k] * sums[k]
+
+
 @njit_internal_nogc
-def weigh_gaussian_row(x, prior, clusters, n, own, scratch, out):
+def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
     """Write log p(x given the rows of cluster k) of n clusters; False: x is too far out in `own`.
     `own`, the cluster of the row (-1: none), must have other rows, and counts without this one.
     """
     n_blocks, width = prior.mean.shape
-    ratios, powers = clusters.vectors[RATIO], clusters.vectors[POWER]
+    x, ratios, powers = rows.values[i], clusters.vectors[RATIO], clusters.vectors[POWER]
     sums, squares = scratch.lines[0], scratch.lines[1]
     own_logs = weight = 0.0
     for k in range(n):
@@ -62,19 +86,7 @@ def weigh_gaussian_row(x, prior, clusters, n, own, scratch, out):
         c = prior.precision + clusters.vectors[SIZE, own]
         weight = c / (c - 1.0)
     for b in range(n_blocks):
-        begin = b * width
-        for k in range(n):
-            squares[k] = 0.0
-        for r in range(width):
-            factors, offsets = clusters.factors[begin + r], clusters.points[1, begin + r]
-            for k in range(n):
-                sums[k] = -offsets[k]
-            for e in range(r + 1):
-                y, row = x[begin + e], factors[e]
-                for k in range(n):
-                    sums[k] += y * row[k]
-            for k in range(n):
-                squares[k] += sums[k] * sums[k]
+        write_squares(x, b * width, width, clusters, n, sums, squares)
         if own >= 0:
             h = 1.0 - weight * squares[own]
             if not h > FEWEST_DIGITS:
@@ -99,7 +111,7 @@ def head_of_density(precision, dof, width):
 
 
 @njit_internal_nogc
-def refresh_gaussian(k, prior, clusters):
+def refresh(k, prior, clusters):
     """Update the quantities that depend on the size of a cluster."""
     n_blocks, width = prior.mean.shape
     size = clusters.vectors[SIZE, k]
@@ -155,80 +167,103 @@ def write_offsets(begin, width, k, clusters):
 
 
 @njit_internal_nogc
-def move_gaussian_row(x, k, sign, prior, clusters, scratch):
-    """Add a row to cluster k (sign 1.0), or remove it (-1.0)."""
-    n_blocks, width = prior.mean.shape
+def move_row_of_block(x, u, c, sign, begin, k, clusters, scratch):
+    """Add a row of weight u to a block of cluster k (sign 1.0), or remove it (-1.0); return c_n.
+    `c` is the value of c_n before.
+    """
     whitened, row = scratch.columns[0], scratch.columns[1]
-    c = prior.precision + clusters.vectors[SIZE, k]
-    length = math.sqrt(c / (c + sign))
-    for b in range(n_blocks):
-        begin = b * width
-        for r in range(width):
-            w = -clusters.points[1, begin + r, k]
-            for e in range(r + 1):
-                w += clusters.factors[begin + r, e, k] * x[begin + e]
-            whitened[r] = w * length
-        clusters.vectors[LOG_DET, k] += move_factor(
-            clusters.factors, begin, width, k, whitened, sign, row
-        )
-        for r in range(width):
-            center = clusters.points[0, begin + r, k]
-            clusters.points[0, begin + r, k] = center + sign * (x[begin + r] - center) / (c + sign)
-        write_offsets(begin, width, k, clusters)
-    clusters.vectors[SIZE, k] += sign
-    clusters.vectors[UPDATES, k] += 1.0
-    refresh_gaussian(k, prior, clusters)
+    width, after = row.shape[0], c + sign * u
+    length = math.sqrt(u * c / after)
+    for r in range(width):
+        w = -clusters.points[1, begin + r, k]
+        for e in range(r + 1):
+            w += clusters.factors[begin + r, e, k] * x[begin + e]
+        whitened[r] = w * length
+    clusters.vectors[LOG_DET, k] += move_factor(
+        clusters.factors, begin, width, k, whitened, sign, row
+    )
+    for r in range(width):
+        center = clusters.points[0, begin + r, k]
+        away = x[begin + r] - center
+        clusters.points[0, begin + r, k] = center + sign * u * away / after
+    write_offsets(begin, width, k, clusters)
+    return after
 
 
 @njit_internal_nogc
-def build_block(b, k, members, values, prior, clusters, scratch):
-    """Write the posterior of a cluster's block; return False if S_n is not positive definite."""
-    width, n = prior.mean.shape[1], members.shape[0]
-    begin, center, matrix = b * width, scratch.columns[0], scratch.matrix
+def move_row(i, k, sign, rows, prior, clusters, scratch):
+    """Add a row to cluster k (sign 1.0), or remove it (-1.0)."""
+    n_blocks, width = prior.mean.shape
+    c = prior.precision + clusters.vectors[SIZE, k]
+    for b in range(n_blocks):
+        move_row_of_block(rows.values[i], 1.0, c, sign, b * width, k, clusters, scratch)
+    clusters.vectors[SIZE, k] += sign
+    clusters.vectors[UPDATES, k] += 1.0
+    refresh(k, prior, clusters)
+
+
+@njit_internal_nogc
+def add_up_block(b, members, values, weights, prior, center, matrix):
+    """Write the mean of a block's rows and S_n; return the sum of their weights, 1 if None."""
+    width, begin, mass = prior.mean.shape[1], b * prior.mean.shape[1], 0.0
     for d in range(width):
         center[d] = 0.0
         for e in range(d + 1):
             matrix[d, e] = prior.scale[b, d, e]
     for i in members:
+        u = 1.0
+        if weights is not None:
+            u = weights[i, b]
+        mass += u
         for d in range(width):
-            center[d] += values[i, begin + d]
+            center[d] += u * values[i, begin + d]
     for d in range(width):
-        center[d] /= max(n, 1)
+        center[d] /= mass if mass > 0.0 else 1.0
     for i in members:
         for d in range(width):
             x = values[i, begin + d] - center[d]
+            if weights is not None:
+                x *= weights[i, b]
             for e in range(d + 1):
                 matrix[d, e] += x * (values[i, begin + e] - center[e])
-    c = prior.precision + n
+    c = prior.precision + mass
     for d in range(width):
-        x = prior.precision * n / c * (center[d] - prior.mean[b, d])
+        x = prior.precision * mass / c * (center[d] - prior.mean[b, d])
         for e in range(d + 1):
             matrix[d, e] += x * (center[e] - prior.mean[b, e])
-    if not factorize(matrix):
-        return False
-    for d in range(width):
-        away = n * (center[d] - prior.mean[b, d]) / c
-        clusters.points[0, begin + d, k] = prior.mean[b, d] + away
-    write_inverse(matrix, begin, k, clusters)
-    write_offsets(begin, width, k, clusters)
-    return True
+    return mass
 
 
 @njit_internal_nogc
-def build_gaussian(k, members, values, prior, clusters, scratch):
+def write_block(b, k, mass, center, matrix, prior, clusters):
+    """Write the posterior of a cluster's block, given the Cholesky factor of S_n; return c_n."""
+    width, begin, c = prior.mean.shape[1], b * prior.mean.shape[1], prior.precision + mass
+    for d in range(width):
+        away = mass * (center[d] - prior.mean[b, d]) / c
+        clusters.points[0, begin + d, k] = prior.mean[b, d] + away
+    write_inverse(matrix, begin, k, clusters)
+    write_offsets(begin, width, k, clusters)
+    return c
+
+
+@njit_internal_nogc
+def build_cluster(k, members, rows, prior, clusters, scratch):
     """Write the statistics of a cluster of given rows; False: a scale is not positive definite."""
     clusters.vectors[SIZE, k] = members.shape[0]
     clusters.vectors[UPDATES, k] = 0.0
     clusters.vectors[LOG_DET, k] = 0.0
+    center, matrix = scratch.columns[0], scratch.matrix
     for b in range(prior.mean.shape[0]):
-        if not build_block(b, k, members, values, prior, clusters, scratch):
+        mass = add_up_block(b, members, rows.values, None, prior, center, matrix)
+        if not factorize(matrix):
             return False
-    refresh_gaussian(k, prior, clusters)
+        write_block(b, k, mass, center, matrix, prior, clusters)
+    refresh(k, prior, clusters)
     return True
 
 
 @njit_internal_nogc
-def copy_gaussian(source, k, target, j):
+def copy_cluster(source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     for v in range(source.vectors.shape[0]):
         target.vectors[v, j] = source.vectors[v, k]
@@ -240,7 +275,7 @@ def copy_gaussian(source, k, target, j):
 
 
 @njit_internal_nogc
-def log_evidence_of_gaussian(k, prior, clusters):
+def log_evidence(k, prior, clusters):
     """Return log p(rows of a cluster)."""
     n_blocks, width = prior.mean.shape
     size, log_det = clusters.vectors[SIZE, k], clusters.vectors[LOG_DET, k]
@@ -286,6 +321,65 @@ def halve_gaussian(n, members, values, prior, clusters, sides):
         for place in range(n):
             sides[place] = 1 - sides[place]
     sides[n - 2], sides[n - 1] = 0, 1
+
+
+# Draws of parameters given rows, and densities given these: symbols as in `_kernels/_clusters`.
+
+
+@njit_internal_nogc
+def draw_block(k, begin, width, dof, error, clusters, drawn, line, rng):
+    """Draw a block's Sigma, and its mean with the covariance error^2 Sigma; return log det V."""
+    log_det = 0.0
+    for r in range(width):
+        for f in range(r):
+            line[f] = draw_normal(rng)
+        chi_square = 2.0 * draw_gamma(0.5 * (dof - (width - 1 - r)), rng)
+        line[r] = max(math.sqrt(chi_square), SMALLEST_ROOT)
+        log_det += math.log(line[r]) + math.log(clusters.factors[begin + r, r, k])
+        offset = draw_normal(rng) * error
+        for e in range(r + 1):
+            v = 0.0
+            for f in range(e, r + 1):
+                v += line[f] * clusters.factors[begin + f, e, k]
+            drawn.factors[begin + r, e, k] = v * ROOT_HALF
+            offset += v * clusters.points[0, begin + e, k]
+        drawn.offsets[begin + r, k] = offset * ROOT_HALF
+    return log_det
+
+
+@njit_internal_nogc
+def draw_parameters(k, prior, clusters, drawn, scratch, rng):
+    """Draw the mean and covariance of a cluster."""
+    n_blocks, width = prior.mean.shape
+    size, line = clusters.vectors[SIZE, k], scratch.columns[0]
+    dof, error = prior.dof + size, 1.0 / math.sqrt(prior.precision + size)
+    log_det = 0.0
+    for b in range(n_blocks):
+        log_det += draw_block(k, b * width, width, dof, error, clusters, drawn, line, rng)
+    drawn.heads[k] = log_det
+
+
+@njit_internal_nogc
+def weigh_row_given(i, rows, drawn, lines):
+    """Write the log densities of a row under all clusters to `lines[0]`."""
+    x, (n_dims, width, n) = rows.values[i], drawn.factors.shape
+    out, sums, squares = lines[0], lines[1], lines[2]
+    for k in range(n):
+        squares[k] = 0.0
+    for begin in range(0, n_dims, width):
+        for r in range(width):
+            factors, offsets = drawn.factors[begin + r], drawn.offsets[begin + r]
+            y, row = x[begin], factors[0]
+            for k in range(n):
+                sums[k] = y * row[k] - offsets[k]
+            for e in range(1, r + 1):
+                y, row = x[begin + e], factors[e]
+                for k in range(n):
+                    sums[k] += y * row[k]
+            for k in range(n):
+                squares[k] += sums[k] * sums[k]
+    for k in range(n):
+        out[k] = drawn.heads[k] - min(squares[k], HUGE)
 
 
 # Draws of the prior scale of covariances: see `ScalePrior`; symbols are as in `_kernels/_gaussian`.

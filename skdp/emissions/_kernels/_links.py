@@ -28,9 +28,7 @@ many digits, the sum is recomputed.
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from skdp._numeric import Floats, Places
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp.emissions._kernels._gaussian import factorize
 
@@ -54,20 +52,20 @@ SMALL_GAIN = 1e-4
 class Links(NamedTuple):
     """Transition statistics, and quantities that follow from the current binary vectors."""
 
-    log_rates: NDArray[np.float64]  # (J + 1, J)
-    log_rates_into: NDArray[np.float64]  # (J, J), log pi, by destination
-    n_transitions: NDArray[np.float64]  # (J, J), n_jj' + n_j'j
-    left: NDArray[np.float64]  # (J,)
-    busy: NDArray[np.int64]  # (B,), the states j with n_j. > 0
-    log_totals: NDArray[np.float64]  # (J,)
-    distances: NDArray[np.float64]  # (J,), of one state j
-    terms: NDArray[np.float64]  # (J,), pi_jk phi_jk / T_j of transitions from j; 0 if j is not busy
-    terms_into: NDArray[np.float64]  # (J,), pi_ij phi_ij / T_i of those into j; 0 if i is not busy
-    change: NDArray[np.float64]  # (J,), proposed increments of the distances of j
-    growth: NDArray[np.float64]  # (J,), factors by which the proposal multiplies similarities to j
-    steps: NDArray[np.float64]  # (J,), proposed increments of log T; 0 for states not busy
-    row: NDArray[np.float64]  # (J,), scratch: distances of another state
-    all_distances: NDArray[np.float64]  # (J, J)
+    log_rates: Floats  # (J + 1, J)
+    log_rates_into: Floats  # (J, J), log pi, by destination
+    n_transitions: Floats  # (J, J), n_jj' + n_j'j
+    left: Floats  # (J,)
+    busy: Places  # (B,), the states j with n_j. > 0
+    log_totals: Floats  # (J,)
+    distances: Floats  # (J,), of one state j
+    terms: Floats  # (J,), pi_jk phi_jk / T_j of transitions from j; 0 if j is not busy
+    terms_into: Floats  # (J,), pi_ij phi_ij / T_i of those into j; 0 if i is not busy
+    change: Floats  # (J,), proposed increments of the distances of j
+    growth: Floats  # (J,), factors by which the proposal multiplies similarities to j
+    steps: Floats  # (J,), proposed increments of log T; 0 for states not busy
+    row: Floats  # (J,), scratch: distances of another state
+    all_distances: Floats  # (J, J)
 
 
 @njit_loop

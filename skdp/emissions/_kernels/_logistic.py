@@ -31,7 +31,7 @@ import math
 
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal, draw_polya_gamma
-from skdp.emissions._kernels._gaussian import factorize
+from skdp.emissions._kernels._gaussian import factorize, log_normal_cdf
 
 # Kernels that all regressions with Gaussian coefficients share.
 #
@@ -61,12 +61,12 @@ def find_predictor(row, offset, coefs):
 def clear(precisions, linears):
     """Write P and h of the prior."""
     n_states, n_targets, width = linears.shape
+    linears[:] = 0.0
+    precisions[:] = 0.0
     for j in range(n_states):
         for d in range(n_targets):
             for k in range(width):
-                linears[j, d, k] = 0.0
-                for e in range(width):
-                    precisions[j, d, k, e] = 1.0 if k == e else 0.0
+                precisions[j, d, k, k] = 1.0
 
 
 @njit_inlined
@@ -151,16 +151,6 @@ def add_term(term, largest, total):
     return largest, total + math.exp(term - largest)
 
 
-@njit_internal_nogc
-def log_normal_cdf(x):
-    """Return the logarithm of the standard normal distribution function."""
-    if x > -30.0:
-        return math.log(0.5 * math.erfc(-x * math.sqrt(0.5)))
-    y = 1.0 / (x * x)
-    series = 1.0 - y * (1.0 - y * (3.0 - y * (15.0 - y * 105.0)))
-    return -0.5 * x * x - math.log(-x * math.sqrt(2.0 * math.pi)) + math.log(series)
-
-
 LOG_HALF = -math.log(2.0)
 
 WIDE = 6.0
@@ -179,9 +169,9 @@ def log_sigmoid(x):
 @njit_loop
 def draw_omegas(rows, offsets, halves, coefs, states, omegas, rng):
     """Draw the Polya-Gamma variables of all observed targets, given the coefficients."""
+    omegas[:] = 0.0
     for t in range(rows.shape[0]):
         for d in range(halves.shape[1]):
-            omegas[t, d] = 0.0
             if halves[t, d] != 0.0:
                 psi = find_predictor(rows[t], offsets[t, d], coefs[states[t], d])
                 omegas[t, d] = draw_polya_gamma(psi, rng)
@@ -257,9 +247,8 @@ def weigh_given_omegas(rows, offsets, halves, omegas, factors, means, scratch, l
 @njit_loop
 def weigh(rows, offsets, halves, coefs, log_obs):
     """Write the log probabilities of the observed targets of all steps in all states."""
+    log_obs[:] = 0.0
     for t in range(rows.shape[0]):
-        for j in range(log_obs.shape[1]):
-            log_obs[t, j] = 0.0
         for d in range(halves.shape[1]):
             if halves[t, d] != 0.0:
                 for j in range(log_obs.shape[1]):

@@ -31,16 +31,8 @@ import math
 
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal, next_double, next_open_double, stream_of_number
-from skdp.emissions._kernels._logistic import (
-    add_regressors,
-    add_term,
-    find_new_square,
-    find_predictor,
-    find_square,
-    log_normal_cdf,
-    solve_back,
-    solve_mean,
-)
+from skdp.emissions._kernels import _logistic as shared
+from skdp.emissions._kernels._gaussian import log_normal_cdf
 
 LARGEST_LOG_RATE = 40.0
 """Log rates above it count as equal to it. The largest count, 2^53, has a logarithm of 36.7."""
@@ -66,7 +58,7 @@ LEAST_TERM, MOST_TERMS = -40.0, 400
 @njit_inlined
 def find_log_rate(row, offset, coefs):
     """Return the log rate, o + p^T b, up to its largest value."""
-    return min(find_predictor(row, offset, coefs), LARGEST_LOG_RATE)
+    return min(shared.find_predictor(row, offset, coefs), LARGEST_LOG_RATE)
 
 
 @njit_inlined
@@ -101,12 +93,12 @@ def find_modes(
             if counts[t, d] >= 0.0:
                 weight = counts[t, d] + 0.5
                 left = weight * (math.log(weight) - offsets[t, d])
-                add_regressors(rows[t], weight, left, precisions[j, d], linears[j, d])
+                shared.add_regressors(rows[t], weight, left, precisions[j, d], linears[j, d])
     for j in range(n_states):
         for d in range(n_targets):
             logs[j, d] = -math.inf
             stretch(precisions[j, d])
-            if not solve_mean(precisions[j, d], linears[j, d], factors[j, d], trials[j, d]):
+            if not shared.solve_mean(precisions[j, d], linears[j, d], factors[j, d], trials[j, d]):
                 return False
     for _ in range(MOST_STEPS):
         begin(trials, are_done, precisions, linears, trial_logs)
@@ -121,7 +113,7 @@ def find_modes(
                 psi = find_log_rate(rows[t], offsets[t, d], trials[j, d])
                 trial_logs[j, d] += log_poisson(count, log_counts[t, d], constants[t, d], psi)
                 rate = math.exp(psi)
-                add_regressors(rows[t], rate, count - rate, precisions[j, d], linears[j, d])
+                shared.add_regressors(rows[t], rate, count - rate, precisions[j, d], linears[j, d])
         n_left = 0
         for j in range(n_states):
             for d in range(n_targets):
@@ -135,7 +127,7 @@ def find_modes(
                     logs[j, d] = log
                     copy_to(modes[j, d], trials[j, d])
                     stretch(precisions[j, d])
-                    if not solve_mean(precisions[j, d], linears[j, d], factors[j, d], step):
+                    if not shared.solve_mean(precisions[j, d], linears[j, d], factors[j, d], step):
                         return False
                     square = 0.0
                     for k in range(width):
@@ -197,7 +189,7 @@ def find_means(
                 continue
             psi = find_log_rate(rows[t], offsets[t, d], modes[j, d])
             rate = math.exp(psi)
-            pull = 0.5 * rate * find_square(rows[t], factors[j, d], means[j, d])
+            pull = 0.5 * rate * shared.find_square(rows[t], factors[j, d], means[j, d])
             for k in range(width):
                 linears[j, d, k] -= pull * rows[t, k]
     for j in range(n_states):
@@ -208,7 +200,7 @@ def find_means(
                 for e in range(k):
                     x -= factor[k, e] * mean[e]
                 mean[k] = x / factor[k, k]
-            solve_back(factor, mean)
+            shared.solve_back(factor, mean)
             for k in range(width):
                 mean[k] += modes[j, d, k]
 
@@ -263,7 +255,7 @@ def find_coefs(modes, factors, normals, coefs):
 def find_coefs_of_one(mode, factor, normals, coefs):
     """Write m + L^-T u of one regression."""
     copy_to(coefs, normals)
-    solve_back(factor, coefs)
+    shared.solve_back(factor, coefs)
     for k in range(mode.shape[0]):
         coefs[k] += mode[k]
 
@@ -349,9 +341,8 @@ def draw_coefs(
 @njit_loop
 def weigh(rows, offsets, counts, log_counts, constants, coefs, log_obs):
     """Write the log probabilities of the observed targets of all steps in all states."""
+    log_obs[:] = 0.0
     for t in range(rows.shape[0]):
-        for j in range(log_obs.shape[1]):
-            log_obs[t, j] = 0.0
         for d in range(counts.shape[1]):
             if counts[t, d] >= 0.0:
                 for j in range(log_obs.shape[1]):
@@ -400,8 +391,8 @@ def weigh_by_laplace(
                 count, log_count = counts[t, d], log_counts[t, d]
                 if count < 0.0:
                     continue
-                mean = find_predictor(rows[t], offsets[t, d], modes[j, d])
-                variance = max(find_square(rows[t], factors[j, d], scratch), 1e-16)
+                mean = shared.find_predictor(rows[t], offsets[t, d], modes[j, d])
+                variance = max(shared.find_square(rows[t], factors[j, d], scratch), 1e-16)
                 psi = find_peak(count, log_count, mean, variance)
                 log_obs[t, j] += constants[t, d]
                 log_obs[t, j] += log_term(count, log_count, psi, mean, math.sqrt(variance))
@@ -455,7 +446,7 @@ def log_mean_of_zero(mean, deviation):
                 continue
             at = peak + sign * i * step
             term = at - math.exp(at) + log_normal_cdf((at - mean) / deviation)
-            largest, total = add_term(term, largest, total)
+            largest, total = shared.add_term(term, largest, total)
             if term < largest + LEAST_TERM:
                 break
     return largest + math.log(total * step)
@@ -472,8 +463,8 @@ def weigh_means(rows, counts, log_counts, constants, coefs, factors, log_obs):
             for d in range(counts.shape[1]):
                 if counts[t, d] < 0.0:
                     continue
-                deviation = math.sqrt(find_new_square(rows[t], factors[j, d]))
-                mean = find_predictor(rows[t], 0.0, coefs[j, d])
+                deviation = math.sqrt(shared.find_new_square(rows[t], factors[j, d]))
+                mean = shared.find_predictor(rows[t], 0.0, coefs[j, d])
                 log_obs[t, j] += log_mean_poisson(
                     counts[t, d], log_counts[t, d], constants[t, d], mean, deviation
                 )

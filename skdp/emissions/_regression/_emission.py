@@ -9,11 +9,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
 from skdp._checks import check_memory
 from skdp._numeric import Floats, Places
-from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._common._columns import (
     LEAST,
     ClippedRows,
@@ -24,9 +23,9 @@ from skdp.emissions._common._columns import (
     find_varying,
     widen,
 )
-from skdp.emissions._common._protocol import is_symmetric, read_array
-from skdp.emissions._gaussian._autoregressive_model import RegressionPrior
-from skdp.emissions._kernels._gaussian import factorize
+from skdp.emissions._common._protocol import read_array
+from skdp.emissions._gaussian._autoregressive import regress as solve_regression
+from skdp.emissions._gaussian._autoregressive_model import LinearEmission, RegressionPrior
 from skdp.emissions._regression._samplers import (
     CoefPrior,
     LogisticSampler,
@@ -46,7 +45,7 @@ _SHRINKAGE = 1e-8  # of the correlations of inputs
 _LEAST_OF_FAR = 1e-5  # least deviation relative to that with far values
 
 
-class RegressionEmission(EstimatorMixin, BaseEstimator):
+class RegressionEmission(LinearEmission):
     r"""Columns that depend on other columns of the same step, by a regression in each state.
 
     With a_t = [inputs of step t, 1], the D targets y_t of a step in state j are
@@ -293,29 +292,6 @@ class RegressionEmission(EstimatorMixin, BaseEstimator):
             self._factorize("covariance_prior", scale),
         )
 
-    def _read_precision(
-        self, means: Floats, covariance: Floats, default: float, n_columns: int
-    ) -> Floats:
-        """Return the Cholesky factor of C, with the intercept first."""
-        precision, n = self.coef_precision_prior, len(means) + 1
-        if precision is not None and not isinstance(precision, Real):
-            matrix = read_array(self, "coef_precision_prior", precision, (n, n), n_columns)
-            order = np.roll(np.arange(n), 1)
-            return self._factorize("coef_precision_prior", matrix[np.ix_(order, order)])
-        factor = np.zeros((n, n))
-        factor[0, 0], factor[1:, 0] = 1.0, means
-        factor[1:, 1:] = self._factorize("X", covariance)
-        return factor * np.sqrt(default if precision is None else float(precision))
-
-    def _factorize(self, name: str, matrix: Floats) -> Floats:
-        """Return a Cholesky factor, or raise a ValueError."""
-        if not is_symmetric(matrix):
-            raise ValueError(f"RegressionEmission: {name} must be symmetric.")
-        factor = np.array(matrix)
-        if not factorize(factor):
-            raise ValueError(f"RegressionEmission: {name} must be positive definite.")
-        return factor
-
 
 def find_log_rates(counts: Floats) -> Floats:
     """Return the logarithms of robust means of counts, or of half a count if all are 0."""
@@ -353,5 +329,4 @@ def regress(inputs: Floats, targets: Floats) -> Floats:
     ranges, means, products = find_moments(ClippedRows(InMemoryRows(whole)))
     covariance = find_covariance(ranges, products, _SHRINKAGE)[:n, :n]
     cross = products[n:, :n] / max(len(whole), 1)
-    coefs = np.linalg.solve(covariance, cross.T).T
-    return np.hstack([(means[n:] - coefs @ means[:n])[:, np.newaxis], coefs])
+    return solve_regression(means, covariance, cross)

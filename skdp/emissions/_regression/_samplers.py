@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from skdp._checks import as_floats
@@ -14,12 +13,15 @@ from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, make_seed_sequence
 from skdp._part import ChainComponent
-from skdp.emissions._common._columns import check_numbers, find_columns
+from skdp.emissions._common import Stream
+from skdp.emissions._common._columns import check_numbers, find_columns, refuse_cells
+from skdp.emissions._common._marginals import StatesMixin
 from skdp.emissions._common._protocol import Coupling, write_states_of_windows
 from skdp.emissions._discrete._poisson import MOST, stirling_rest
 from skdp.emissions._gaussian._autoregressive_model import (
     RegressionPrior,
     Regressions,
+    RegressionSampler,
     draw_noise,
     weigh,
 )
@@ -79,27 +81,15 @@ class Roles(NamedTuple):
             )
         check_numbers(values)
         missing = np.isnan(targets)
-        if self.output == "bernoulli":
-            wrong = ~(missing | (targets == 0.0) | (targets == 1.0))
-            if wrong.any():
-                t, d = np.argwhere(wrong)[0]
-                raise ValueError(
-                    "X must hold 0 and 1, or NaN for missing values, in the targets of "
-                    f"RegressionEmission(output='bernoulli'); got {targets[t, d]:g} in "
-                    f"{self.call(self.targets[d])} at step {t}, counted through all sequences."
-                )
-            return inputs, targets
-        if self.output == "poisson":
-            is_count = (targets >= 0.0) & (targets <= MOST) & (targets == np.floor(targets))
-            wrong = ~(missing | is_count)
-            if wrong.any():
-                t, d = np.argwhere(wrong)[0]
-                raise ValueError(
-                    f"X must hold counts, integers from 0 to {MOST:g}, or NaN for missing values, "
-                    "in the targets of RegressionEmission(output='poisson'); got "
-                    f"{targets[t, d]:g} in {self.call(self.targets[d])} at step {t}, counted "
-                    "through all sequences."
-                )
+        if self.output != "normal":
+            wrong, numbers = (targets != 0.0) & (targets != 1.0), "0 and 1,"
+            if self.output == "poisson":
+                wrong = (targets < 0.0) | (targets > MOST) | (targets != np.floor(targets))
+                numbers = f"counts, integers from 0 to {MOST:g},"
+            rule = f"X must hold {numbers} or NaN for missing values, in the targets of "
+            rule += f"RegressionEmission(output='{self.output}'); got "
+            names = [self.call(column) for column in self.targets]
+            refuse_cells(wrong & ~missing, targets, rule + "{value} in {place}.", names)
             return inputs, targets
         in_part = missing.any(axis=1) & ~missing.all(axis=1)
         if in_part.any():
@@ -143,7 +133,7 @@ def as_inputs(roles: Roles, inputs: Any, states: Any = None) -> Floats:
 # The base class of the models in stored samples.
 
 
-class RegressionModel:
+class RegressionModel(StatesMixin):
     """Methods of a dataclass whose fields are `roles` and arrays with one entry for each state."""
 
     roles: Roles
@@ -186,15 +176,8 @@ class RegressionModel:
         inputs = as_inputs(self.roles, inputs, states)
         return self._draw_targets(np.asarray(states), inputs, rng)
 
-    def _draw_targets(
-        self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
-    ) -> Floats:
+    def _draw_targets(self, states: Places, inputs: Floats, rng: np.random.Generator) -> Floats:
         raise NotImplementedError
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the model with its states in another order."""
-        names = [field.name for field in fields(self) if field.name != "roles"]  # type: ignore[arg-type]
-        return replace(self, **{name: getattr(self, name)[order] for name in names})  # type: ignore[type-var]
 
     def sample(self, states: Any, rng: Any) -> Any:
         """Raise a TypeError, because inputs of new steps are unknown."""
@@ -253,7 +236,7 @@ class CoefRegressions(ChainComponent):
         self.factors, self.means = np.zeros((*shape, width)), np.zeros(shape)
         self.factors[:] = self.precisions[:] = np.eye(width)
 
-    def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
+    def start(self, states: Places, rng: Stream) -> None:
         """Write initial states, by assigning windows of steps to the regressions that fit best."""
         write_states_of_windows(self, self.n_states, states, rng)
 
@@ -303,23 +286,17 @@ class CoefModel(RegressionModel):
 # Linear regressions with a conjugate prior: sampler and model.
 
 
-class NormalRegressionSampler(ChainComponent):
+class NormalRegressionSampler(RegressionSampler):
     """Sampler of the coefficients and covariances of all states."""
 
     # Rows are regressors and residuals in units of the prior; without targets they are NaN, which
     # has the density 1.
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows",)
-    starts_with_one_state = True
 
     def __init__(self, n_states: int, roles: Roles, prior: RegressionPrior):
         self.n_states, self.roles, self.prior = n_states, roles, prior
         self.target_columns = roles.targets
         self.regressions = Regressions(n_states, prior)
-
-    @property
-    def counts(self) -> Floats:
-        """Number of steps of each state."""
-        return self.regressions.counts
 
     def attach(self, values: Floats) -> None:
         """Store the observations."""
@@ -337,36 +314,6 @@ class NormalRegressionSampler(ChainComponent):
         other = NormalRegressionSampler(n_states, self.roles, self.prior)
         other._rows = as_readonly(self._rows[steps])
         return other
-
-    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
-        """Do nothing: steps without targets are left out, since they carry no information."""
-
-    def condition(self, states: Places) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
-        self.regressions.condition(self._rows, states)
-
-    def write_log_predictive(self, out: Floats) -> None:
-        """Write the log predictive densities of all steps given the observations of each state."""
-        self.regressions.write_log_predictive(self._rows, out)
-
-    def start(self, states: Places, rng: NDArray[np.uint64]) -> None:
-        """Write initial states, by assigning windows of steps to the regressions that fit best."""
-        write_states_of_windows(self, self.n_states, states, rng)
-
-    def draw(
-        self, states: Places, rng: NDArray[np.uint64], coupling: Coupling | None = None
-    ) -> None:
-        """Draw coefficients and covariances given the states."""
-        self.condition(states)
-        self.regressions.draw(rng)
-
-    def write_log_obs(self, out: Floats) -> None:
-        """Write the log densities of the targets of all steps; 0 for missing targets."""
-        self.regressions.write_log_obs(self._rows, out)
-
-    def log_evidence(self) -> float:
-        """Return log p(targets | z, inputs)."""
-        return self.regressions.log_evidence()
 
     def model(self) -> NormalRegressionModel:
         """Return the distributions of the next targets given the states."""
@@ -435,9 +382,7 @@ class NormalRegressionModel(RegressionModel):
         means: Floats = self.intercepts + np.einsum("np,jdp->njd", inputs, self.coefs)
         return means
 
-    def _draw_targets(
-        self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
-    ) -> Floats:
+    def _draw_targets(self, states: Places, inputs: Floats, rng: np.random.Generator) -> Floats:
         freedoms = self.degrees_of_freedom
         noise = draw_noise(states, inputs, self.coef_factors, self._scales, freedoms, rng)
         means = self.intercepts[states] + np.einsum("ndp,np->nd", self.coefs[states], inputs)
@@ -507,7 +452,7 @@ class AugmentedRegression(CoefRegressions):
         )
         return float(self._constant + evidence)
 
-    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Do nothing, because the Polya-Gamma variables are given."""
 
 
@@ -530,15 +475,13 @@ class LogisticSampler(AugmentedRegression):
         self._data = LogisticData(*self.prior.regress(inputs), halves)
         self._omegas = as_rows(np.where(halves == 0.0, 0.0, 0.25))
 
-    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Draw the Polya-Gamma variables given the coefficients."""
         omegas = np.empty(self._omegas.shape)
         logistic_kernels.draw_omegas(*self._data, self.coefs, states, omegas, rng)
         self._omegas, self._is_complete = as_readonly(omegas), True
 
-    def draw(
-        self, states: Places, rng: NDArray[np.uint64], coupling: Coupling | None = None
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the Polya-Gamma variables unless they are new, then the coefficients."""
         if not self._is_complete:
             self.complete(states, rng)
@@ -633,9 +576,7 @@ class LogisticRegressionModel(CoefModel):
             coef_factors=np.ascontiguousarray(self.coef_factors[:, own]),
         )
 
-    def _draw_targets(
-        self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
-    ) -> Floats:
+    def _draw_targets(self, states: Places, inputs: Floats, rng: np.random.Generator) -> Floats:
         """Return targets for states and inputs, (N, D), with the probabilities of `predict`."""
         probs = self.predict(inputs)[np.arange(len(states)), states]
         return (rng.random(probs.shape) < probs).astype(np.float64)
@@ -678,7 +619,7 @@ class PoissonRegressions(CoefRegressions):
         super().__init__(n_states, n_targets, width)
         self._logs = np.zeros((n_states, n_targets))
         self._states = np.zeros(0, dtype=np.int64)
-        self._key: NDArray[np.uint64] | None = None  # before the first draw, w is at the modes
+        self._key: Stream | None = None  # before the first draw, w is at the modes
         self._first_steps = np.zeros(0, dtype=np.int64)
         self._first_normals = np.zeros((0, n_targets, width))
 
@@ -730,7 +671,7 @@ class PoissonRegressions(CoefRegressions):
         """Return the sum of log |L|."""
         return float(np.log(np.diagonal(self.factors, axis1=2, axis2=3)).sum())
 
-    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Do nothing, because the coordinates are given."""
 
 
@@ -750,7 +691,7 @@ class PoissonRegressionSampler(PoissonRegressions):
         self._data = (*self.prior.regress(inputs), *Counts.read(targets))
         self._steps = np.arange(len(values))
 
-    def complete(self, states: Places, rng: NDArray[np.uint64]) -> None:
+    def complete(self, states: Places, rng: Stream) -> None:
         """Draw the coordinates of all steps given the coefficients."""
         self.condition(states)
         are_drawn = self._key is not None
@@ -764,9 +705,7 @@ class PoissonRegressionSampler(PoissonRegressions):
             self._first_normals = np.einsum("jdek,jde->jdk", self.factors, away)
         self._is_complete = True
 
-    def draw(
-        self, states: Places, rng: NDArray[np.uint64], coupling: Coupling | None = None
-    ) -> None:
+    def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the coefficients given the states, after moves of states from their coordinates."""
         if not self._is_complete:
             self.complete(states, rng)
@@ -839,9 +778,7 @@ class PoissonRegressionModel(CoefModel):
         variances: Floats = np.einsum("njde,njde->njd", roots, roots)
         return variances
 
-    def _draw_targets(
-        self, states: NDArray[np.int64], inputs: Floats, rng: np.random.Generator
-    ) -> Floats:
+    def _draw_targets(self, states: Places, inputs: Floats, rng: np.random.Generator) -> Floats:
         rows, coefs = self._join(inputs)
         roots = np.einsum("ndek,nk->nde", self.coef_factors[states], rows)
         deviations = np.sqrt((roots**2).sum(axis=2))

@@ -26,6 +26,7 @@ from skdp.emissions._common._clusters import (
     CountRows,
     GaussianClusterPrior,
     GaussianRows,
+    PartTerms,
 )
 from skdp.emissions._kernels._clusters import AUGMENTED, CELLS, COUNTS, GAUSSIAN
 
@@ -305,7 +306,7 @@ _KINDS: dict[int, Any] = {
 
 def summarize(terms: ClusterTerms, labels: Places) -> Summary:
     """Return the statistics on which the evidence of clusters and of their unions depends."""
-    if terms.has_parts:
+    if isinstance(terms, PartTerms):
         cells, gaussians, counts = terms.list_parts()
         parts = [summarize(part, labels) for part in (cells, *gaussians, *counts)]
         return PartSummary(parts[0].sizes, parts)

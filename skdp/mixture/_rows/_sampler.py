@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
@@ -827,7 +827,7 @@ class LeftOutDensities:
         discount, concentration, prior = model.hyper
         if _list_shapes(prior) != _list_shapes(self._terms.prior):
             raise ValueError("to_arviz: the emission is not that of the fit. Fit again.")
-        terms, kernels = ClusterTerms(kind, rows, prior), kernels_of(kind)
+        terms, kernels = replace(self._terms, prior=prior), kernels_of(kind)
         labels = model.labels.astype(np.int64)
         n_rows, n_clusters = len(labels), int(labels.max()) + 1
         alone, out = np.empty((2, n_rows))

@@ -14,7 +14,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, next_double, next_open_double, shuffle
 from skdp._part import ChainComponent
 from skdp.data import SequencePanel
-from skdp.emissions._binary_factors._buffet import Runs, find_factors, find_runs
+from skdp.emissions._binary_factors._emission import Runs, find_factors, find_runs
 from skdp.emissions._binary_factors._part import BinaryFactorSampler, FixedAmplitudes, find_centers
 from skdp.processes._partitions import draw_mass, expected_features
 from skdp.sequence._factorial._model import (
