@@ -638,9 +638,12 @@ class DependentColumns(NamedTuple):
         """Return the dependent and constant columns, or None if no column is dependent."""
         kept = data if constants is None else VaryingColumns(data, constants)
         rows = MappedRows(kept, kept.n_features, _without_gaps)
-        ranges, means, products = find_moments(rows)
+        with np.errstate(over="ignore", invalid="ignore"):  # of values that are refused later
+            ranges, means, products = find_moments(rows)
         n = len(means)
-        if n < 2 or not ranges.numbers.any() or not find_varying(ranges, products).all():
+        if n < 2 or not ranges.numbers.any() or not np.isfinite(products).all():
+            return None
+        if not find_varying(ranges, products).all():
             return None
         lengths = np.sqrt(np.diag(products))
         correlations = products / np.multiply.outer(lengths, lengths)

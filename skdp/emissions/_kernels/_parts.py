@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from skdp._numeric._numba import njit_internal_nogc
 from skdp.emissions._kernels import _cells as cells
-from skdp.emissions._kernels import _discrete, _gaussian_clusters
+from skdp.emissions._kernels import _discrete as discrete
+from skdp.emissions._kernels import _gaussian_clusters as gaussians
 
 
 class Loops(NamedTuple):
@@ -95,7 +96,7 @@ def make_loops(family):
     )  # fmt: skip
 
 
-GAUSSIANS, COUNTS = make_loops(_gaussian_clusters), make_loops(_discrete)
+GAUSSIANS, COUNTS = make_loops(gaussians), make_loops(discrete)
 
 
 @njit_internal_nogc

@@ -22,7 +22,7 @@ is assigned a side as a whole, by a coin, or is free.
 | side_counts, side_totals | | (2, W), (2,) float64 | words of the sides; zero between moves |
 | node_of | d | (n,) int32 | node of each word of the corpus |
 
-With bursts (`_kernels/_bursts`) the members are tables, which keep their customers: a table of m
+With bursts (`_kernels/_counts`) the members are tables, which keep their customers: a table of m
 words moves as a whole.
 
 The shares are drawn with the tables of the launch, m_a and m_b, from Beta(m_a, m_b). In the
@@ -41,16 +41,19 @@ from skdp._numeric._numba import njit_forceinline, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_log_beta, next_double, next_open_double
 from skdp._numeric._simd import find_sum, prefetch, sum_product
 from skdp.processes._kernels_table_counts import break_weight, draw_table_count
-from skdp.topics._kernels._bursts import (
+from skdp.topics._kernels._counts import (
+    AHEAD,
+    LESS,
+    MORE,
     P_MOVE,
     draw_seat,
     enter_node_with_bursts,
     leave_seat,
     lift_table,
+    log_rising,
     put_table,
     weigh,
 )
-from skdp.topics._kernels._counts import AHEAD, LESS, MORE, log_rising
 from skdp.topics._kernels._lda import enter_node, move_word
 
 EACH, BY_NODE, BY_WORD = range(3)

@@ -57,22 +57,20 @@ from skdp._numeric._simd import (
 )
 from skdp.processes._concentration import draw_seating_evidence, draw_table_evidence
 from skdp.processes._kernels_stirling import log_stirling, open_ratio
-from skdp.topics._kernels._bursts import (
-    add_burst_estimates,
-    draw_seats,
-    enter_node_with_bursts,
-    sweep_nodes_with_bursts,
-    with_seats,
-)
 from skdp.topics._kernels._counts import (
     AHEAD,
     LESS,
     MORE,
+    Seats,
+    add_burst_estimates,
+    draw_seats,
     draw_sum,
+    enter_node_with_bursts,
     log_mean_exp,
     log_rising,
     next_stop,
     resample,
+    sweep_nodes_with_bursts,
 )
 
 SPARSE_FROM = 400
@@ -651,10 +649,14 @@ def estimate_node(tokens, topics, words, alpha, scratch, bursts, seats, base, su
                     begin, end, tokens, topics[r], words, alpha, base, sums, rng
                 )
             else:
-                log_weights[r] += extend_node_with_bursts(
-                    begin, end, tokens, topics[r], words, alpha, scratch,
-                    with_seats(bursts, bursts.firsts, seats[r]), rng,
+                own = Seats(
+                    bursts.concentration, bursts.discount, bursts.firsts, seats[r], bursts.sizes,
+                    bursts.served, bursts.in_use, bursts.inverse, bursts.opened, bursts.share,
+                    bursts.weights,
                 )  # fmt: skip
+                log_weights[r] += extend_node_with_bursts(
+                    begin, end, tokens, topics[r], words, alpha, scratch, own, rng
+                )
         begin = end
         result += resample(log_weights, ancestors, rng)
         for r in range(n_particles):
@@ -690,7 +692,11 @@ def estimate_nodes(
                 )
             else:
                 firsts = bursts.firsts[node_ptr[x] : node_ptr[x + 1]] - np.int32(node_ptr[x])
-                own = with_seats(bursts, firsts, bursts.seats)
+                own = Seats(
+                    bursts.concentration, bursts.discount, firsts, bursts.seats, bursts.sizes,
+                    bursts.served, bursts.in_use, bursts.inverse, bursts.opened, bursts.share,
+                    bursts.weights,
+                )  # fmt: skip
                 out[d] += estimate_node(
                     of_node, topics, words, alpha, scratch, own, topics.copy(), base, sums, rng
                 )

@@ -15,8 +15,7 @@ from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_bounded_beta, draw_concentration
 from skdp.processes._network_tables import StirlingRatios
-from skdp.topics._kernels._bursts import sweep_nodes_with_bursts
-from skdp.topics._kernels._counts import Corpus, WordCounts
+from skdp.topics._kernels._counts import Corpus, WordCounts, sweep_nodes_with_bursts
 from skdp.topics._kernels._lda import (
     SPARSE_FROM,
     DenseScratch,

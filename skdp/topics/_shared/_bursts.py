@@ -13,13 +13,13 @@ from skdp._numeric._numba import as_readonly
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.processes._concentration import draw_bounded_beta, draw_given_evidence
-from skdp.topics._kernels._bursts import (
+from skdp.topics._kernels._counts import (
     Seats,
     estimate_bursts,
     gather_burst_evidence,
     log_probability_of_seats,
+    score_tokens,
 )
-from skdp.topics._kernels._counts import score_tokens
 from skdp.topics._kernels._lda import empty_dense_scratch
 
 START_CONCENTRATION, START_DISCOUNT = 1000.0, 0.2
