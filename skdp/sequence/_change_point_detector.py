@@ -25,12 +25,12 @@ from skdp.preprocessing._panel_transformer import SequenceTransformer, dress
 from skdp.sequence._base import check_columns_observed
 from skdp.sequence._divisions import (
     CellModel,
-    Division,
-    GaussianModel,
+    DividedSeries,
+    DivisionRule,
+    GaussianSpanModel,
     Part,
-    PoissonModel,
-    Rule,
-    Spans,
+    PoissonSpanModel,
+    SeriesSpans,
     smooth,
 )
 
@@ -186,7 +186,7 @@ def _find_dates(X: Any, panel: SequencePanel, is_single: bool) -> list[Any]:
 class _Posterior:
     """The divisions of one series under all models, averaged with the weights of the fit."""
 
-    def __init__(self, detector: ChangePointDetector, divisions: list[Division]):
+    def __init__(self, detector: ChangePointDetector, divisions: list[DividedSeries]):
         self.divisions = divisions
         self._weights = detector._weights
         self._after = {m: divisions[m].sum_after() for m in self.used()}
@@ -677,7 +677,7 @@ class ChangePointDetector(SequenceTransformer):
         values = panel.values
         if self.emission == "poisson":
             means = np.nanmean(values, axis=0)
-            return [PoissonModel(1.0, 1.0 / np.where(means > 0.0, means, 1.0))]
+            return [PoissonSpanModel(1.0, 1.0 / np.where(means > 0.0, means, 1.0))]
         if self.emission in _DISCRETE:
             are_counts = self.emission == "multinomial"
             if are_counts:
@@ -699,7 +699,7 @@ class ChangePointDetector(SequenceTransformer):
         trends = {"auto": (False, True), "level": (False,), "linear": (True,)}[self.trend]
         phi: Any = self.autocorrelation
         return [
-            GaussianModel(
+            GaussianSpanModel(
                 center,
                 scale,
                 clip,
@@ -715,7 +715,7 @@ class ChangePointDetector(SequenceTransformer):
             for noise in ((_NOISE,) if is_auto else _NOISES)
         ]
 
-    def _list_rates(self, lengths: Places) -> Rule:
+    def _list_rates(self, lengths: Places) -> DivisionRule:
         """Return the lengths and the probabilities of a change, with their prior."""
         chance: Any = self.change_probability
         if isinstance(chance, str):
@@ -728,7 +728,7 @@ class ChangePointDetector(SequenceTransformer):
             p, q = chance
             rates, prior = spread_beta(p, q, int(np.max(lengths)))
         limit = _NO_LIMIT if self.max_length is None else int(self.max_length)
-        return Rule(int(self.min_length), limit, rates, prior)
+        return DivisionRule(int(self.min_length), limit, rates, prior)
 
     @property
     def _power(self) -> float:
@@ -738,11 +738,11 @@ class ChangePointDetector(SequenceTransformer):
 
     # Divisions
 
-    def _divide(self, values: Floats, power: float | None = None) -> list[Division]:
+    def _divide(self, values: Floats, power: float | None = None) -> list[DividedSeries]:
         """Return the divisions of a sequence under each model."""
         power = self._power if power is None else power
         n = len(values)
-        found = [Division(model.of(values), self._rates, n, power) for model in self._models]
+        found = [DividedSeries(model.of(values), self._rates, n, power) for model in self._models]
         if not np.isfinite(found[0].before.bases[-1]):
             raise ValueError(
                 f"A sequence of {n} steps cannot be divided into parts of at least "
@@ -750,13 +750,13 @@ class ChangePointDetector(SequenceTransformer):
             )
         return found
 
-    def _divide_all(self, X: Any) -> tuple[list[list[Division]], SequencePanel, bool]:
+    def _divide_all(self, X: Any) -> tuple[list[list[DividedSeries]], SequencePanel, bool]:
         """Return the divisions of all sequences of X."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
         return [self._divide(part) for part in panel], panel, is_single
 
-    def _log_evidence(self, divisions: list[Division]) -> Floats:
+    def _log_evidence(self, divisions: list[DividedSeries]) -> Floats:
         """Return the log evidence of a sequence given a model and a probability of a change."""
         rule = divisions[0].rule
         found = np.array([each.log_evidence for each in divisions]) - np.log(rule.prior)
@@ -793,9 +793,9 @@ class ChangePointDetector(SequenceTransformer):
         return ChangeTable(rows, self.get_feature_names_out().tolist())
 
 
-def _learn(division: Division, changes: Places) -> list[Part]:
+def _learn(division: DividedSeries, changes: Places) -> list[Part]:
     """Return what is known of the mean in each part."""
-    spans: Spans = division.spans
+    spans: SeriesSpans = division.spans
     bounds = [0, *changes.tolist(), division.n_steps]
     return [spans.learn(begin, end) for begin, end in pairwise(bounds)]
 

@@ -42,7 +42,7 @@ class Part(NamedTuple):
     variances: Floats  # (2, C), of these
 
 
-class Spans(Protocol):
+class SeriesSpans(Protocol):
     """Spans of one series under one model."""
 
     constant: float  # what the log evidence of each division of the series lacks
@@ -54,7 +54,7 @@ class Spans(Protocol):
         """Return what is known of the mean in a span."""
 
 
-class GaussianModel(NamedTuple):
+class GaussianSpanModel(NamedTuple):
     """A level or a line with normal noise, in each part and column its own."""
 
     center: Floats  # (D,)
@@ -84,7 +84,7 @@ def smooth(values: Floats) -> Floats:
 class GaussianSpans:
     """Spans of a series of numbers, (T, D)."""
 
-    def __init__(self, model: GaussianModel, values: Floats):
+    def __init__(self, model: GaussianSpanModel, values: Floats):
         self._model = model
         if np.isfinite(model.clip).all():
             middle = smooth(values)
@@ -166,7 +166,7 @@ class GaussianSpans:
         )
 
 
-class PoissonModel(NamedTuple):
+class PoissonSpanModel(NamedTuple):
     """Counts with a rate for each part and column, Gamma(shape, rates)."""
 
     shape: float
@@ -180,7 +180,7 @@ class PoissonModel(NamedTuple):
 class PoissonSpans:
     """Spans of a series of counts, (T, D)."""
 
-    def __init__(self, model: PoissonModel, values: Floats):
+    def __init__(self, model: PoissonSpanModel, values: Floats):
         self._model = model
         seen = ~np.isnan(values)
         counts = np.where(seen, values, 0.0)
@@ -268,7 +268,7 @@ def _constant(means: Floats, variances: Floats, n: int) -> Part:
 # The prior of divisions.
 
 
-class Rule(NamedTuple):
+class DivisionRule(NamedTuple):
     """Lengths of parts, and probabilities of a change with their prior."""
 
     min_length: int
@@ -305,7 +305,7 @@ class Rule(NamedTuple):
 class Sums:
     """Sums over the divisions of what is before, or after, each boundary."""
 
-    def __init__(self, n_steps: int, place: int, rule: Rule, row: Floats):
+    def __init__(self, n_steps: int, place: int, rule: DivisionRule, row: Floats):
         shape = (n_steps + 1, len(rule.rates))
         self.logs = np.full(shape, -np.inf)  # without the weight of a change at the boundary
         # For the kernel, the sums are exp(base + offsets) weights, with the weight of a change.
@@ -328,10 +328,10 @@ class Sums:
         self.totals[place] = self.weights[place].sum()
 
 
-class Division:
+class DividedSeries:
     """All divisions of one series under one model."""
 
-    def __init__(self, spans: Spans, rule: Rule, n_steps: int, power: float):
+    def __init__(self, spans: SeriesSpans, rule: DivisionRule, n_steps: int, power: float):
         self.spans, self.rule, self.n_steps, self.power = spans, rule, n_steps, power
         self._log_stay = float(np.log1p(-rule.rates[0]))
         ratios = np.log1p(-rule.rates) - self._log_stay

@@ -430,7 +430,7 @@ P_MOVE = 0.25
 """Probability that a sweep moves the tables of a node, too."""
 
 
-class Seats(NamedTuple):
+class BurstSeats(NamedTuple):
     """The tables of the words of some nodes, and the parameters of bursts."""
 
     concentration: float

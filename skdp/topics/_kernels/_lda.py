@@ -61,7 +61,7 @@ from skdp.topics._kernels._counts import (
     AHEAD,
     LESS,
     MORE,
-    Seats,
+    BurstSeats,
     add_burst_estimates,
     draw_seats,
     draw_sum,
@@ -649,7 +649,7 @@ def estimate_node(tokens, topics, words, alpha, scratch, bursts, seats, base, su
                     begin, end, tokens, topics[r], words, alpha, base, sums, rng
                 )
             else:
-                own = Seats(
+                own = BurstSeats(
                     bursts.concentration, bursts.discount, bursts.firsts, seats[r], bursts.sizes,
                     bursts.served, bursts.in_use, bursts.inverse, bursts.opened, bursts.share,
                     bursts.weights,
@@ -692,7 +692,7 @@ def estimate_nodes(
                 )
             else:
                 firsts = bursts.firsts[node_ptr[x] : node_ptr[x + 1]] - np.int32(node_ptr[x])
-                own = Seats(
+                own = BurstSeats(
                     bursts.concentration, bursts.discount, firsts, bursts.seats, bursts.sizes,
                     bursts.served, bursts.in_use, bursts.inverse, bursts.opened, bursts.share,
                     bursts.weights,

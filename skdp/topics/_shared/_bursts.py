@@ -14,7 +14,7 @@ from skdp._part import ChainComponent
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.processes._concentration import draw_bounded_beta, draw_given_evidence
 from skdp.topics._kernels._counts import (
-    Seats,
+    BurstSeats,
     estimate_bursts,
     gather_burst_evidence,
     log_probability_of_seats,
@@ -82,12 +82,12 @@ class TablePlaces(NamedTuple):
         at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
         return np.where(known[at] == wanted, own[at], 0.0)
 
-    def seats(self, parameters: tuple[float, float], seats: Any, n_topics: int) -> Seats:
+    def seats(self, parameters: tuple[float, float], seats: Any, n_topics: int) -> BurstSeats:
         """Return the tables in the form that kernels take, with scratch."""
         sizes, served, in_use = np.empty((3, self.longest), dtype=np.int32)
         inverse = 1.0 / (parameters[0] + np.arange(self.longest + 1))
         vectors = np.empty((3, n_topics))
-        return Seats(*parameters, self.firsts, seats, sizes, served, in_use, inverse, *vectors)
+        return BurstSeats(*parameters, self.firsts, seats, sizes, served, in_use, inverse, *vectors)
 
 
 class Bursts(ChainComponent):

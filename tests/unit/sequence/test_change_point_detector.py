@@ -214,7 +214,7 @@ def test_pickles_hold_no_data():
 def test_what_is_dropped_is_negligible(monkeypatch):
     x = (np.repeat([0.0, 5.0, -2.0, 1.0], 150) + rng(0).normal(size=600))[:, None]
     model = ChangePointDetector("gaussian", trend="level").fit(x)
-    short = _divisions.Division(model._models[0].of(x), model._rates, 600, 1.0)
+    short = _divisions.DividedSeries(model._models[0].of(x), model._rates, 600, 1.0)
     assert short.last[0] < 200
     monkeypatch.setattr(_divisions, "NEGLIGIBLE", 0.0)
     whole = clone(model).fit(x)
@@ -243,13 +243,15 @@ def test_rates_recover():
     assert p[1:299].mean() > 0.9
     assert p[310:].mean() < 0.05
     assert 0.2 < model.change_probability_ < 0.3
-    found = _divisions.Division(model._models[0].of(x), model._rates, 1200, 1.0).log_evidence
+    found = _divisions.DividedSeries(model._models[0].of(x), model._rates, 1200, 1.0).log_evidence
     for g in (24, 28, 40):  # each as if it were the only one
         rate = model._rates.rates[g]
         alone = model._rates._replace(
             rates=np.array([rate]), prior=np.array([model._rates.prior[g]])
         )
-        expected = _divisions.Division(model._models[0].of(x), alone, 1200, 1.0).log_evidence[0]
+        expected = _divisions.DividedSeries(model._models[0].of(x), alone, 1200, 1.0).log_evidence[
+            0
+        ]
         assert found[g] == pytest.approx(expected, abs=1e-6)
 
 
