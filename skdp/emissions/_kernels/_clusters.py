@@ -20,6 +20,7 @@ import numpy as np
 from skdp._numeric._numba import njit_inlined_source
 from skdp.emissions._kernels import _augmented, _cells, _discrete, _gaussian_clusters, _parts
 from skdp.emissions._kernels._gaussian_clusters import MOST_UPDATES, UPDATES, halve_gaussian
+from skdp.emissions._kernels._parts import Loops
 
 GAUSSIAN, COUNTS, CELLS, PARTS, AUGMENTED = range(5)
 """PARTS: independent columns, and others of several columns each; AUGMENTED: Gaussian rows whose
@@ -32,19 +33,26 @@ SIZE = 0
 """Row of `clusters.vectors` that holds the sizes, for all kinds."""
 
 
+# Tuples of functions, not modules: the cache of machine code has to know which functions are used.
+_GAUSSIAN, _COUNTS, _CELLS, _PARTS, _AUGMENTED = (
+    Loops(*(getattr(module, name) for name in Loops._fields))
+    for module in (_gaussian_clusters, _discrete, _cells, _parts, _augmented)
+)
+
+
 @njit_inlined_source
 def family_of(kind):
-    """Return the module of a kind."""
+    """Return the functions of a kind."""
     if kind == GAUSSIAN:
-        family = _gaussian_clusters
+        family = _GAUSSIAN
     elif kind == COUNTS:
-        family = _discrete
+        family = _COUNTS
     elif kind == CELLS:
-        family = _cells
+        family = _CELLS
     elif kind == PARTS:
-        family = _parts
+        family = _PARTS
     else:
-        family = _augmented
+        family = _AUGMENTED
     return family
 
 

@@ -1,14 +1,17 @@
 """Latent Dirichlet allocation with bursts against enumeration (exact/oracles/bursts.py)."""
 
 from itertools import islice
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from exact.oracles.batch_means import assert_means, check_chain
 from exact.oracles.bursts import Problem, enumerate_bursts, predictive
+from scipy.special import gammaln, logsumexp
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import GibbsLDA
+from skdp.topics._kernels._counts import weigh_table
 from skdp.topics._shared._fold_in import split_words
 
 BURN_IN, N_SWEEPS = 400, 12_000
@@ -150,3 +153,23 @@ def test_shards_keep_count():
             assert counts.sum() < len(X.tokens)
             sampler._count_words()
             np.testing.assert_array_equal(sampler._words.counts, counts)
+
+
+@pytest.mark.parametrize("m", [2, 3, 40])
+def test_a_table_moves_by_the_joint(m):
+    """Its words are customers of the node, and one word of the topic; other words have tables."""
+    alpha, n, tables = (
+        np.array([0.7, 0.3, 0.5]),
+        np.array([2.0, 0.0, 3.0]),
+        np.array([1.0, 0.0, 2.0]),
+    )
+    a, b, gamma, counts = 0.3, 0.8, 0.4, np.array([[4.0, 0.0, 1.0], [1.0, 2.0, 5.0]])
+    factor = (alpha + n) / (b + n) * (b + a * tables) / (counts.sum(axis=0) + 2 * gamma)
+    scratch = SimpleNamespace(base=alpha + n, factor=factor)
+    bursts = SimpleNamespace(concentration=b, weights=np.empty(3))
+    words = SimpleNamespace(counts=counts)
+    total = weigh_table.py_func(m, 1, alpha, gamma, words, scratch, bursts)
+    expected = gammaln(alpha + n + m) - gammaln(alpha + n) - gammaln(b + n + m) + gammaln(b + n)
+    expected += np.log((b + a * tables) * (counts[1] + gamma) / (counts.sum(axis=0) + 2 * gamma))
+    expected = np.exp(expected - logsumexp(expected))
+    np.testing.assert_allclose(bursts.weights / total, expected, rtol=1e-12)
