@@ -1,4 +1,4 @@
-"""Compare the changes that `ChangePointDetector` finds with those that five people marked.
+"""Compare the changes found by `ChangePointDetector` with the annotations of five people.
 
 Sixteen series of a public benchmark, by default settings. Cover: the mean over annotators of the
 covering of their parts by those found (for each of theirs the largest Jaccard index, weighted by

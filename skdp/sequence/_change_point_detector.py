@@ -263,7 +263,7 @@ class ChangePointDetector(SequenceTransformer):
         that the data give them.
     autocorrelation : float or "auto", default=0.0
         Correlation of the noise of successive steps, from 0 to below 1, the same in all parts of
-        numbers; at the start of a part, and after a missing value, it starts anew. "auto": 0, .3,
+        numbers; at the start of a part, and after a missing value, it starts again. "auto": 0, .3,
         .6 and .9, with the weights that the data give them.
     change_probability : float, (p, q) or "auto", default="auto"
         Probability of a change at each step, above 0 and below 1, or the parameters of a Beta(p, q)
@@ -794,7 +794,7 @@ class ChangePointDetector(SequenceTransformer):
 
 
 def _learn(division: DividedSeries, changes: Places) -> list[Part]:
-    """Return what is known of the mean in each part."""
+    """Return the posterior of the mean in each part."""
     spans: SeriesSpans = division.spans
     bounds = [0, *changes.tolist(), division.n_steps]
     return [spans.learn(begin, end) for begin, end in pairwise(bounds)]

@@ -51,7 +51,7 @@ class SeriesSpans(Protocol):
         """Return the log evidence of spans, (n,)."""
 
     def learn(self, start: int, end: int) -> Part:
-        """Return what is known of the mean in a span."""
+        """Return the posterior of the mean in a span."""
 
 
 class GaussianSpanModel(NamedTuple):
@@ -105,7 +105,7 @@ class GaussianSpans:
         self._by_length = self._tabulate(table) if seen.all() else None
 
     def _tabulate(self, table: Floats) -> Floats:
-        """Return what depends on the length of a span without missing values, (T + 1, 5)."""
+        """Return the terms of spans without missing values, by length, (T + 1, 5)."""
         model, t = self._model, np.arange(len(table) - 1, dtype=float)
         phi = model.autocorrelation
         free = 1.0 - phi * phi
@@ -151,7 +151,7 @@ class GaussianSpans:
         return logs
 
     def learn(self, start: int, end: int) -> Part:
-        """Return what is known of the mean."""
+        """Return the posterior of the mean."""
         found = np.empty((len(self._values), kernels.N_RESULTS))
         kernels.fit_gaussian(start, end, self._sums, self._values, *self._rest, found)
         level, slope, b, v00, v01, v11, a = found.T
@@ -194,7 +194,7 @@ class PoissonSpans:
         return logs
 
     def learn(self, start: int, end: int) -> Part:
-        """Return what is known of the rates."""
+        """Return the posterior of the rates."""
         a = self._model.shape + self._counts[end] - self._counts[start]
         b = self._model.rates + self._seen[end] - self._seen[start]
         return _constant(a / b, a / b**2, end - start)
@@ -247,7 +247,7 @@ class CellSpans:
         return logs
 
     def learn(self, start: int, end: int) -> Part:
-        """Return what is known of the shares."""
+        """Return the posterior of the shares."""
         n = np.repeat(self._totals[end] - self._totals[start] + self._priors, self._sizes)
         p = (self._counts[end] - self._counts[start] + self._prior) / n
         return _constant(p, p * (1.0 - p) / (n + 1.0), end - start)
@@ -316,7 +316,7 @@ class Sums:
         self.weights[place], self.totals[place] = row, row.sum()
 
     def write(self, place: int, base: float, row: Floats, others: slice) -> None:
-        """Write the sums of a boundary; `others` are those that later ones will use."""
+        """Write the sums of a boundary; later sums use those of the boundaries `others`."""
         row = np.maximum(row, _LEAST)
         self.bases[place], self.logs[place] = base, base + self._offsets + np.log(row)
         if row.min() < _SMALL:  # what is improbable now may become probable

@@ -738,7 +738,7 @@ class DependentColumns(NamedTuple):
 
 
 def _without_gaps(values: Floats) -> Floats:
-    """Return the rows, with NaN in all columns of those that miss a value."""
+    """Return the rows, with NaN in every column of incomplete ones."""
     incomplete = np.isnan(values).any(axis=1, keepdims=True)
     return np.where(incomplete, np.nan, values)
 

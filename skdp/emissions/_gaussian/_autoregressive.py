@@ -133,7 +133,7 @@ class AutoregressiveEmission(LinearEmission):
     has no influence, either, and D does not count it: if it is one to a millionth of its deviation,
     with at least five complete observations for each coefficient of the function. The fitted arrays
     are those of the function; as a regressor, it has coefficients of 0. Where one of its columns is
-    missing, it tells the value. Leave out columns that earlier steps predict exactly, such as a
+    missing, it gives the value. Leave out columns that earlier steps predict exactly, such as a
     counter: their residuals do not scatter, so they would merge states.
 
     The posterior is of the same kind as the prior [1]_: with n_j observations in state j,
