@@ -822,4 +822,4 @@ def spread_beta(p: float, q: float, n_steps: int) -> tuple[Floats, Floats]:
 _TINY = 1e-13
 _LARGEST_LOGIT = 36.0
 _MOST_RATES, _SHORT = 180, 1000
-"""Most values of a Beta prior, of series of up to so many steps; a third of them in longer ones."""
+"""Most nodes of a Beta prior, and the length of series from which on a third of them are used."""
