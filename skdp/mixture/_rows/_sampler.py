@@ -13,6 +13,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
+from sklearn.metrics import adjusted_rand_score
 
 from skdp._checks import check_count
 from skdp._executors import call_all
@@ -42,6 +43,8 @@ that may turn out to be noise: with many rows, a partition that fits their noise
 
 _SWEEPS = 15
 """Number of sweeps after which starts are compared."""
+_N_SPREADS = 2.0
+"""Starts that are worse by this many standard deviations over sweeps are not compared further."""
 
 _FIRST_ROUNDS, _LAST_ROUNDS = 10, 5
 """Numbers of draws of missing values given a first partition, and given the representative one."""
@@ -133,20 +136,25 @@ class ClusterSampler(ChainComponent):
         """Return a sampler that began with the present clusters or with those of k-means."""
         # With few rows, a chain that begins with one cluster takes its spread for that within
         # clusters.
-        best, highest = None, -math.inf
+        starts = []
         for labels in (self.labels, *self.emission.find_clusters(rng)):
             labels = restrict_partition(labels, self.known)
             part = self._part(self._order, self.emission.copy(), labels, rng)
-            logs = []
-            for _ in range(_SWEEPS):
+            logs = np.empty(_SWEEPS)
+            for sweep in range(_SWEEPS):
                 check_interrupts()
                 part.sweep()
-                logs.append(part.log_joint())
-            mean = float(np.mean(logs[_SWEEPS // 2 :]))
-            if best is None or mean > highest:
-                best, highest = part, mean
-        assert best is not None
-        return best
+                logs[sweep] = part.log_joint()
+            last = logs[_SWEEPS // 2 :]
+            starts.append((float(last.mean()), float(last.std()), part))
+        # S is shared and moves slowly, so the same clusters may differ by ten nats. Of starts that
+        # are hardly worse than the best one, the one wins that agrees most with the others.
+        starts.sort(key=lambda start: -start[0])
+        highest, spread, _ = starts[0]
+        alike = [part for mean, _, part in starts if mean >= highest - _N_SPREADS * spread]
+        labels = [part.labels for part in alike]
+        agreements = [sum(adjusted_rand_score(a, b) for b in labels) for a in labels]
+        return alike[int(np.argmax(agreements))]
 
     def _begin_with(self, labels: Places, rng: NDArray[np.uint64]) -> None:
         """Begin with the given partition, and with shared parameters that suit it."""
