@@ -28,9 +28,9 @@ from skdp._numeric._numba import (
     njit_internal_nogc,
     njit_loop,
 )
-from skdp._numeric._random import next_double
+from skdp._numeric._random import draw_gamma, next_double
 from skdp._numeric._simd import find_sum, prefetch, sum_product
-from skdp.processes._concentration import add_evidence, draw_table_evidence
+from skdp.processes._concentration import draw_table_evidence
 
 AHEAD = 3
 """Distance in words from the current word to the word whose counts are prefetched."""
@@ -416,8 +416,9 @@ def draw_sum(sums, rng):
 # | seats | | (n,) int32 | table of each word: one of the places of its word in its node |
 # | firsts | | (n,) int32 | first place of each word: the places of a node are sorted by word |
 # | sizes, served | m, k | (longest node,) int32 | words and topic of the node's tables |
-# | in_use | | (longest node,) int32 | at the first place of a word: places up to its last table |
+# | in_use | | (longest node,) int32 | at the first place of a word: places that have had a table |
 # | inverse | 1 / (b + n) | (longest node + 1,) | for numbers of customers |
+# | customers | n_dk | (K,) int64 | words of each topic in the current node |
 # | opened | T_dk | (K,) | tables of each topic in the current node |
 # | share | (alpha_k + n_dk) / (b + n_dk) | (K,) | weight of a customer in a topic |
 # | counts, totals | M_kw, M_k | | tables by topic; fixed: phi and 0 |
@@ -441,6 +442,7 @@ class BurstSeats(NamedTuple):
     served: np.ndarray
     in_use: np.ndarray
     inverse: np.ndarray
+    customers: np.ndarray
     opened: np.ndarray
     share: np.ndarray
     weights: np.ndarray
@@ -452,8 +454,10 @@ def enter_tables(begin, end, last, topics, bursts, base):
     for x in range(last - begin):
         bursts.sizes[x] = 0
         bursts.in_use[x] = 0
+        bursts.served[x] = 0
     for k in range(base.shape[0]):
         bursts.opened[k] = 0.0
+        bursts.customers[k] = 0
     for i in range(begin, end):
         k = topics[i]
         if k >= 0:
@@ -463,6 +467,7 @@ def enter_tables(begin, end, last, topics, bursts, base):
             bursts.sizes[seat] += 1
             bursts.served[seat] = k
             bursts.in_use[first] = max(bursts.in_use[first], seat - first + 1)
+            bursts.customers[k] += 1
             base[k] += 1.0
 
 
@@ -470,7 +475,8 @@ def enter_tables(begin, end, last, topics, bursts, base):
 def weigh(k, alpha, bursts, base, reciprocal, factor):
     """Update the weights of topic `k`: of a customer, and of a new table without its word."""
     a, b = bursts.discount, bursts.concentration
-    bursts.share[k] = base[k] * bursts.inverse[int(base[k] - alpha[k] + 0.5)]
+    n = bursts.customers[k]
+    bursts.share[k] = (alpha[k] + n) * bursts.inverse[n]
     factor[k] = bursts.share[k] * (b + a * bursts.opened[k]) * reciprocal[k]
 
 
@@ -487,53 +493,82 @@ def count_table(w, k, change, words, shift, bursts, reciprocal):
 @njit_forceinline
 def leave_seat(i, begin, tokens, topics, words, alpha, shift, scratch, bursts):
     """Remove word `i` of the node that starts at `begin` from its table and topic."""
-    k, seat, place = np.int64(topics[i]), bursts.seats[i] - begin, bursts.firsts[i] - begin
+    k, seat = np.int64(topics[i]), bursts.seats[i] - begin
     scratch.base[k] -= 1.0
+    bursts.customers[k] -= 1
     bursts.sizes[seat] -= 1
     if bursts.sizes[seat] == 0:
         count_table(tokens[i], k, -1.0, words, shift, bursts, scratch.reciprocal)
-        last = bursts.in_use[place]
-        while last > 0 and bursts.sizes[place + last - 1] == 0:
-            last -= 1
-        bursts.in_use[place] = last
+    weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, scratch.factor)
+
+
+@njit_forceinline
+def weigh_tables(place, bursts):
+    """Return the sum of the weights of the tables from `place` on, which serve one word."""
+    own = 0.0
+    for x in range(place, place + bursts.in_use[place]):
+        own += max(bursts.sizes[x] - bursts.discount, 0.0) * bursts.share[bursts.served[x]]
+    return own
+
+
+@njit_forceinline
+def find_table(target, place, bursts):
+    """Return the first table from `place` on at which the sum of the weights exceeds `target`."""
+    seat, sizes = place, bursts.sizes
+    for x in range(place, place + bursts.in_use[place]):
+        if sizes[x] > 0:
+            seat = x
+            target -= (sizes[x] - bursts.discount) * bursts.share[bursts.served[x]]
+            if target < 0.0:
+                break
+    return seat
+
+
+@njit_forceinline
+def open_table(w, place, row, target, gainer, words, n_topics, offset, scratch, bursts):
+    """Return a free place and its new topic: the one at which `row` exceeds `target`."""
+    factor = scratch.factor
+    found = min(find_sum(scratch.sums, row, factor.shape[0], target), n_topics - 1)
+    k = gainer if target < 0.0 else found
+    while k > 0 and (words.counts[w, k] + offset) * factor[k] == 0.0:
+        k -= 1  # rounding has led beyond the last topic of a positive weight
+    while bursts.sizes[place] > 0:
+        place += 1
+    bursts.served[place] = k
+    return place, k
+
+
+@njit_forceinline
+def take_seat(i, seat, k, begin, w, topics, words, alpha, shift, scratch, bursts):
+    """Seat word `i`, a `w`, at a table of topic `k`, which opens if it is empty."""
+    if bursts.sizes[seat] == 0:
+        place = bursts.firsts[i] - begin
+        bursts.in_use[place] = max(bursts.in_use[place], seat - place + 1)
+        count_table(w, k, 1.0, words, shift, bursts, scratch.reciprocal)
+    topics[i] = k
+    bursts.seats[i] = begin + seat
+    bursts.sizes[seat] += 1
+    bursts.customers[k] += 1
+    scratch.base[k] += 1.0
     weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, scratch.factor)
 
 
 @njit_forceinline
 def draw_seat(i, begin, tokens, topics, words, alpha, offset, shift, scratch, bursts, rng):
     """Draw the topic and the table of word `i`, which has none; return the sum of the weights."""
-    w, place, factor = tokens[i], bursts.firsts[i] - begin, scratch.factor
-    sizes, served, a = bursts.sizes, bursts.served, bursts.discount
-    new = np.float64(sum_product(words.counts, w, offset, factor, scratch.sums, 0))
-    own, last = 0.0, place + bursts.in_use[place]
-    for x in range(place, last):
-        if sizes[x] > 0:
-            own += (sizes[x] - a) * bursts.share[served[x]]
+    w, place = tokens[i], bursts.firsts[i] - begin
+    new = np.float64(sum_product(words.counts, w, offset, scratch.factor, scratch.sums, 0))
+    own = weigh_tables(place, bursts)
     target = next_double(rng) * (own + new)
-    seat = place
     if target < own:
-        for x in range(place, last):
-            if sizes[x] > 0:
-                seat = x
-                target -= (sizes[x] - a) * bursts.share[served[x]]
-                if target < 0.0:
-                    break
-        k = np.int64(served[seat])
+        seat = find_table(target, place, bursts)
+        k = np.int64(bursts.served[seat])
     else:
-        found = find_sum(scratch.sums, 0, factor.shape[0], np.float32(target - own))
-        k = min(found, alpha.shape[0] - 1)
-        while k > 0 and (words.counts[w, k] + offset) * factor[k] == 0.0:
-            k -= 1  # rounding has led beyond the last topic of a positive weight
-        while sizes[seat] > 0:
-            seat += 1
-        served[seat] = k
-        bursts.in_use[place] = max(bursts.in_use[place], seat - place + 1)
-        count_table(w, k, 1.0, words, shift, bursts, scratch.reciprocal)
-    topics[i] = k
-    bursts.seats[i] = begin + seat
-    sizes[seat] += 1
-    scratch.base[k] += 1.0
-    weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, factor)
+        seat, k = open_table(
+            w, place, 0, np.float32(target - own), np.int64(0), words, alpha.shape[0], offset,
+            scratch, bursts,
+        )  # fmt: skip
+    take_seat(i, seat, k, begin, w, topics, words, alpha, shift, scratch, bursts)
     return own + new
 
 
@@ -569,7 +604,7 @@ def weigh_table(m, w, alpha, gamma, words, scratch, bursts):
     for j in range(1, m):
         for k in range(n_topics):
             weights[k] *= (base[k] + j) / (bursts.concentration + (base[k] - alpha[k]) + j)
-        if j % 16 == 0 or j == m - 1:  # before a product of many small numbers vanishes
+        if j % 16 == 0:  # before a product of many small numbers vanishes
             largest = 0.0
             for k in range(n_topics):
                 largest = max(largest, weights[k])
@@ -586,6 +621,7 @@ def lift_table(seat, w, words, alpha, shift, scratch, bursts):
     """Take a table of word `w` from its topic, and mark it; return the topic."""
     k, m = np.int64(bursts.served[seat]), bursts.sizes[seat]
     scratch.base[k] -= m
+    bursts.customers[k] -= m
     bursts.sizes[seat] = -m
     count_table(w, k, -1.0, words, shift, bursts, scratch.reciprocal)
     weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, scratch.factor)
@@ -605,6 +641,7 @@ def put_table(seat, w, words, alpha, gamma, shift, scratch, bursts, rng):
         k -= 1
     bursts.served[seat] = k
     scratch.base[k] += m
+    bursts.customers[k] += m
     count_table(w, k, 1.0, words, shift, bursts, scratch.reciprocal)
     weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, scratch.factor)
     return k
@@ -638,17 +675,55 @@ def enter_node_with_bursts(begin, end, last, topics, alpha, scratch, bursts):
 def sweep_nodes_with_bursts(
     first, last, node_ptr, tokens, topics, words, alpha, gamma, scratch, bursts, rng
 ):
-    """Draw the topic and the table of every word of nodes once: see `sweep_nodes`."""
-    shift, offset = gamma * words.counts.shape[0], np.float32(gamma)
-    for k in range(alpha.shape[0]):
+    """Draw the topic and the table of every word of nodes once, in the order of `sweep_nodes`."""
+    counts, factor, sums = words.counts, scratch.factor, scratch.sums
+    n_topics, n_tokens = alpha.shape[0], tokens.shape[0]
+    shift, offset = gamma * counts.shape[0], np.float32(gamma)
+    for k in range(n_topics):
         scratch.reciprocal[k] = 1.0 if words.fixed else 1.0 / (shift + words.totals[k])
     for d in range(first, last):
         begin, end = node_ptr[d], node_ptr[d + 1]
+        if begin == end:
+            continue
         enter_node_with_bursts(begin, end, end, topics, alpha, scratch, bursts)
-        draw_seats(
-            begin, begin, end, tokens, topics, words, alpha, offset, shift, scratch, bursts, False,
-            rng,
-        )  # fmt: skip
+
+        # Remove and weigh the first word.
+        coming, k = tokens[begin], np.int64(0)
+        if topics[begin] >= 0:
+            leave_seat(begin, begin, tokens, topics, words, alpha, shift, scratch, bursts)
+        total = sum_product(counts, coming, offset, factor, sums, begin & 1)
+        gained = np.float32(0.0)
+        for i in range(begin, end):
+            if i + AHEAD < n_tokens:
+                prefetch(counts, tokens[i + AHEAD])
+            w, weight, gainer = coming, total + gained, k
+            place = bursts.firsts[i] - begin
+            own = weigh_tables(place, bursts)
+            target = next_double(rng) * (own + weight)
+            joins = target < own
+            seat = find_table(target, place, bursts) if joins else place
+
+            # Remove and weigh the next word.
+            if i + 1 < end:
+                coming = tokens[i + 1]
+                if topics[i + 1] >= 0:
+                    leave_seat(i + 1, begin, tokens, topics, words, alpha, shift, scratch, bursts)
+                total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
+
+            # Seat the current word: a new table's topic is from sums without the last one's gain.
+            if joins:
+                k = np.int64(bursts.served[seat])
+            else:
+                seat, k = open_table(
+                    w, place, i & 1, np.float32(target - own) - gained, gainer, words, n_topics,
+                    offset, scratch, bursts,
+                )  # fmt: skip
+            gained = (counts[coming, k] + offset) * factor[k]
+            take_seat(i, seat, k, begin, w, topics, words, alpha, shift, scratch, bursts)
+            gained = (counts[coming, k] + offset) * factor[k] - gained
+            if gained < 0.0:
+                total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
+                gained = np.float32(0.0)
         if next_double(rng) < P_MOVE:
             move_tables(
                 begin, end, tokens, topics, words, alpha, gamma, shift, scratch, bursts, rng
@@ -660,27 +735,34 @@ def gather_burst_evidence(node_ptr, topics, bursts, base, learns_discount, rng):
     """Return the sums that update the concentration, or the powers of a and of 1 - a.
 
     (1 - a)_{m - 1} is a product of j - a = (j - 1) + (1 - a), each a sum over a coin that shows
-    1 - a; see `draw_concentration` and `draw_table_evidence` for the rest.
+    1 - a; see `draw_table_evidence` for tables. 1 / (b + j), in B restaurants that have more than j
+    customers, is an integral: its powers lead to B exponential variables with the rate b + j.
     """
-    a, b = bursts.discount, bursts.concentration
-    n_topics = base.shape[0]
+    a, b, n_topics = bursts.discount, bursts.concentration, base.shape[0]
     first, second = 0.0, 0.0
-    customers, tables = np.empty(n_topics, np.int64), np.empty(n_topics, np.int64)
+    restaurants = np.empty(bursts.inverse.shape[0], np.int64)  # by their customers
+    for n in range(restaurants.shape[0]):
+        restaurants[n] = 0
     for d in range(node_ptr.shape[0] - 1):
         begin, end = node_ptr[d], node_ptr[d + 1]
-        for k in range(n_topics):
-            base[k] = 0.0
         enter_tables(begin, end, end, topics, bursts, base)
         for k in range(n_topics):
-            customers[k], tables[k] = np.int64(base[k]), np.int64(bursts.opened[k])
-        if not learns_discount:
-            first, second = add_evidence(customers, tables, a, b, first, second, rng)
-            continue
-        for k in range(n_topics):
-            first += draw_table_evidence(tables[k], b, a, rng)
-        for x in range(end - begin):
+            n_tables = np.int64(bursts.opened[k])
+            restaurants[bursts.customers[k]] += 1
+            if learns_discount:
+                first += draw_table_evidence(n_tables, b, a, rng)
+            elif n_tables > 1:
+                first += n_tables - 1
+                if a > 0.0:
+                    first -= draw_table_evidence(n_tables, b, a, rng)
+        for x in range(end - begin if learns_discount else 0):
             for j in range(1, bursts.sizes[x]):
                 second += next_double(rng) * (j - a) < 1.0 - a
+    n_larger = np.int64(0)
+    for j in range(restaurants.shape[0] - 2 if not learns_discount else 0, 0, -1):
+        n_larger += restaurants[j + 1]
+        if n_larger > 0:
+            second += draw_gamma(np.float64(n_larger), rng) / (b + j)
     return first, second
 
 

@@ -609,20 +609,9 @@ def extend_node_with_bursts(begin, end, tokens, topics, words, alpha, scratch, b
         0, 0, begin, tokens, topics, words, alpha, np.float32(0.0), 0.0, scratch, bursts, False, rng
     )
     log_weight = draw_seats(
-        0,
-        begin,
-        end,
-        tokens,
-        topics,
-        words,
-        alpha,
-        np.float32(0.0),
-        0.0,
-        scratch,
-        bursts,
-        True,
+        0, begin, end, tokens, topics, words, alpha, np.float32(0.0), 0.0, scratch, bursts, True,
         rng,
-    )
+    )  # fmt: skip
     for i in range(begin, end):
         log_weight -= math.log(total + i)
     return log_weight
@@ -651,8 +640,8 @@ def estimate_node(tokens, topics, words, alpha, scratch, bursts, seats, base, su
             else:
                 own = BurstSeats(
                     bursts.concentration, bursts.discount, bursts.firsts, seats[r], bursts.sizes,
-                    bursts.served, bursts.in_use, bursts.inverse, bursts.opened, bursts.share,
-                    bursts.weights,
+                    bursts.served, bursts.in_use, bursts.inverse, bursts.customers, bursts.opened,
+                    bursts.share, bursts.weights,
                 )  # fmt: skip
                 log_weights[r] += extend_node_with_bursts(
                     begin, end, tokens, topics[r], words, alpha, scratch, own, rng
@@ -694,8 +683,8 @@ def estimate_nodes(
                 firsts = bursts.firsts[node_ptr[x] : node_ptr[x + 1]] - np.int32(node_ptr[x])
                 own = BurstSeats(
                     bursts.concentration, bursts.discount, firsts, bursts.seats, bursts.sizes,
-                    bursts.served, bursts.in_use, bursts.inverse, bursts.opened, bursts.share,
-                    bursts.weights,
+                    bursts.served, bursts.in_use, bursts.inverse, bursts.customers, bursts.opened,
+                    bursts.share, bursts.weights,
                 )  # fmt: skip
                 out[d] += estimate_node(
                     of_node, topics, words, alpha, scratch, own, topics.copy(), base, sums, rng

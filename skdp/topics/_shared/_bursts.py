@@ -86,8 +86,10 @@ class TablePlaces(NamedTuple):
         """Return the tables in the form that kernels take, with scratch."""
         sizes, served, in_use = np.empty((3, self.longest), dtype=np.int32)
         inverse = 1.0 / (parameters[0] + np.arange(self.longest + 1))
-        vectors = np.empty((3, n_topics))
-        return BurstSeats(*parameters, self.firsts, seats, sizes, served, in_use, inverse, *vectors)
+        customers, vectors = np.empty(n_topics, np.int64), np.empty((3, n_topics))
+        return BurstSeats(
+            *parameters, self.firsts, seats, sizes, served, in_use, inverse, customers, *vectors
+        )
 
 
 class Bursts(ChainComponent):
