@@ -56,8 +56,7 @@ class ClusterDisplay(Display):
     points, labels : ndarray
     grid : tuple of three ndarrays, or None
     column_names : list of str
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     points_ : list of matplotlib PathCollection
         The dots of each entry of the legend.
     contours_ : matplotlib QuadContourSet or None
@@ -121,9 +120,7 @@ class ClusterDisplay(Display):
             Clusters of the rows, such as the estimator's `labels_`. None: the predicted clusters.
         columns : (int, int), default=(0, 1)
             The two columns to draw. Lines of density are drawn only if there are no other columns.
-        masses : list of float, default=(0.5, 0.8, 0.95)
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        masses, ax
             See `plot`.
 
         Returns
@@ -305,9 +302,7 @@ class CoAssignmentDisplay(Display):
     labels : (n_rows,) ndarray or None
     order : (n_rows,) ndarray
         The rows in the order of the plot.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    image_ : matplotlib AxesImage
+    ax_, figure_, image_ : matplotlib Axes, Figure and AxesImage
     outlines_ : list of matplotlib Rectangle
         One for each cluster of `labels`.
     colorbar_ : matplotlib Colorbar
@@ -357,9 +352,7 @@ class CoAssignmentDisplay(Display):
         rows : array-like of int, default=None
             The rows of the training data to draw, with all groups end to end. None: all, up to
             5,000.
-        cmap : matplotlib colormap or its name, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        cmap, ax
             See `plot`.
 
         Returns
@@ -500,8 +493,7 @@ class ClusterTreeDisplay(TreeDisplay):
     names : list of str
     leaves_ : list of int
         Clusters from the bottom to the top.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : matplotlib LineCollection
         The merges.
 

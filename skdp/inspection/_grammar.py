@@ -121,8 +121,7 @@ class GrammarDisplay(_TextDisplay):
         The lines that are drawn: `symbol` is -1 for the start of sentences; `right` contains the
         symbols on the right, and is empty if the symbol becomes a word; `words` contains pairs
         (word, probability given that the symbol becomes a word).
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     bars_ : list of matplotlib Rectangle
         For each of `rules_`, the bar of its probability.
     boxes_ : list of matplotlib Text
@@ -221,19 +220,9 @@ class GrammarDisplay(_TextDisplay):
         estimator : fitted grammar
             With attributes ``root_probs_``, ``rule_type_probs_``, ``emission_probs_`` and
             ``binary_probs_``; ``symbol_shares_`` are used if it has them.
-        feature_names : array-like of n_words str, default=None
-            The words. None: "0", "1", ...
-        symbol_names : list of n_symbols str, default=None
-            Names of the symbols. None: the labels of predicted trees.
-        threshold : float, default=1e-3
-            See `plot`.
-        n_rules : int, default=8
-            See `plot`.
-        n_words : int, default=5
-            See `plot`.
-        n_columns : int, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        feature_names, symbol_names
+            See the class.
+        threshold, n_rules, n_words, n_columns, ax
             See `plot`.
 
         Returns
@@ -545,8 +534,7 @@ class ParseTreeDisplay(_TextDisplay):
     ----------
     trees : list of ParseTree
     names : list of str or None
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     texts_ : list of lists of matplotlib Text
         For each tree, its labels and words, with each node after its descendants.
     lines_ : list of matplotlib LineCollection
@@ -608,9 +596,7 @@ class ParseTreeDisplay(_TextDisplay):
             trees.
         names : list of str, default=None
             Titles of the trees. None: no titles.
-        n_columns : int, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        n_columns, ax
             See `plot`.
 
         Returns

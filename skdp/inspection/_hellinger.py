@@ -75,8 +75,7 @@ class HellingerDisplay(Display):
     to_previous, to_document : ndarray of shape (n_segments,), or None
     name, boundaries, part_names, cut_proba, true_cuts
         As passed, all but names as arrays or None.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib Line2D
         The lines of `to_previous` and `to_document`, in this order, if drawn.
     legend_ : matplotlib Legend
@@ -171,9 +170,7 @@ class HellingerDisplay(Display):
             Names of the parts, see the class; of all documents in X if `document` is None.
         true_cuts : array-like of int, default=None
             First segments of true parts, see the class. Only for a single document.
-        line_kw : dict, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        line_kw, ax
             See `plot`.
 
         Returns
@@ -241,19 +238,13 @@ class HellingerDisplay(Display):
         to : {"previous", "document", "both"}, default=None
             See `plot`.
         name : str, default=None
-            Name of the model, for the legend.
+            See the class.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Boundaries between parts, see the class. None: boundaries between the documents of
             `doc_ptr`.
-        part_names : list of n_parts str, default=None
-            Names of the parts, see the class.
-        cut_proba : array-like of shape (n_segments - 1,), default=None
-            Probability of a cut in each gap, see the class.
-        true_cuts : array-like of int, default=None
-            First segments of true parts, see the class.
-        line_kw : dict, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        part_names, cut_proba, true_cuts
+            See the class.
+        line_kw, ax
             See `plot`.
 
         Returns
@@ -441,8 +432,7 @@ class SegmentMixingDisplay(Display):
     segment_mixing : ndarray of shape (n_segments,)
     prior_mean, boundaries, part_names
         As passed, `boundaries` as an array.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     areas_ : list of 2 matplotlib PolyCollection
         The weights of the document, and of the previous segment.
     line_ : matplotlib Line2D or None
@@ -563,12 +553,8 @@ class SegmentMixingDisplay(Display):
         ----------
         segment_mixing : array-like of shape (n_segments,)
             Weights of the document, such as rows of the attribute ``segment_mixing_``.
-        prior_mean : float, default=None
-            Weight that is expected without data.
-        boundaries : array-like of int, shape (n_parts - 1,), default=None
-            Boundaries between parts, see the class.
-        part_names : list of n_parts str, default=None
-            Names of the parts, see the class.
+        prior_mean, boundaries, part_names
+            See the class.
         ax : matplotlib Axes, default=None
             See `plot`.
 

@@ -175,8 +175,7 @@ class LexiconDisplay(Display):
     n_tokens : int
         Number of words in the text.
     discounts, concentrations : (order,) ndarrays or None
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     line_ : matplotlib Line2D or None
         The text; None with ``kind="lengths"``.
     draws_ : list of matplotlib Line2D
@@ -284,11 +283,7 @@ class LexiconDisplay(Display):
             model.
         feature_names : list of str, default=None
             Names of word ids, such as a vectorizer's ``get_feature_names_out()``; for "lengths".
-        n_draws : int, default=3
-            See `plot`.
-        random_state : int, RandomState, Generator or None, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        n_draws, random_state, ax
             See `plot`.
 
         Returns
@@ -361,13 +356,7 @@ class LexiconDisplay(Display):
         ----------
         words, discount, concentration, base, word_length, max_word_length, feature_names
             See the class.
-        kind : {"rank-frequency", "growth", "lengths"}, default="rank-frequency"
-            See `plot`.
-        n_draws : int, default=3
-            See `plot`.
-        random_state : int, RandomState, Generator or None, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        kind, n_draws, random_state, ax
             See `plot`.
 
         Returns
@@ -651,8 +640,7 @@ class PerplexityDisplay(Display):
     ----------
     perplexities : dict
         As passed, with ascending orders.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib Line2D
         One for each label.
     legend_ : matplotlib Legend

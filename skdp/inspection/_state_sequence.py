@@ -245,7 +245,7 @@ class StateSequenceDisplay(Display):
             Whether to draw the numbers of states or their factors. None: the kind of `true`;
             without the truth, the kind that the estimator predicts.
         factor_names : list of n_factors str, default=None
-            Labels of the factors. None: "0", "1", ...
+            See the class.
         show_observations : bool, default=True
             Whether to draw the observations above the states, with the names of columns if the
             estimator has them (`feature_names_in_`).
@@ -253,12 +253,8 @@ class StateSequenceDisplay(Display):
             See the class. None: the dates in the index of X, if X is a data frame (or a list of
             data frames) with dates.
         state_names : list of str, default=None
-            Names of the states by their numbers, see the class.
-        n_states : int, default=12
-            See `plot`.
-        cmap : matplotlib colormap or its name, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+            See the class.
+        n_states, cmap, ax
             See `plot`.
 
         Returns
@@ -326,29 +322,13 @@ class StateSequenceDisplay(Display):
 
         Parameters
         ----------
-        predicted : array-like of shape (n_steps,) or (n_steps, n_factors)
-            The state at every step, or its factors, see the class.
-        true : array-like of shape (n_steps,) or (n_steps, n_factors), default=None
-            The truth, see the class.
+        predicted, true
+            See the class.
         factors : array-like of shape (n_states, n_factors), default=None
             Factors of the states in `predicted`, such as the attribute ``factors_``.
-        factor_names : list of n_factors str, default=None
-            Labels of the factors. None: "0", "1", ...
-        boundaries : array-like of int, default=None
-            Boundaries between sequences, see the class.
-        observations : array-like of shape (n_steps,) or (n_steps, n_columns), default=None
-            The observations, see the class.
-        column_names : list of n_columns str, default=None
-            Names of the columns of `observations`.
-        times : array-like of shape (n_steps,), default=None
-            Times of the steps, see the class.
-        state_names : list of str, default=None
-            Names of the states by their numbers, see the class.
-        n_states : int, default=12
-            See `plot`.
-        cmap : matplotlib colormap or its name, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        factor_names, boundaries, observations, column_names, times, state_names
+            See the class.
+        n_states, cmap, ax
             See `plot`.
 
         Returns
@@ -589,8 +569,7 @@ class ForecastDisplay(Display):
     mean, lower, upper, history : ndarray
     times : ndarray
     name : str or None
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib Line2D
         The history and the means.
     band_ : matplotlib PolyCollection

@@ -59,10 +59,7 @@ class TopicAlignmentDisplay(Display):
     row_topics_, column_topics_ : ndarray of int
         The topic in its model of each row and column. Only if created with
         `from_estimators` or `from_components`.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    image_ : matplotlib AxesImage
-    colorbar_ : matplotlib Colorbar
+    ax_, figure_, image_, colorbar_ : matplotlib Axes, Figure, AxesImage and Colorbar
     texts_ : ndarray of shape (n_rows, n_columns) of matplotlib Text, or None
         The numbers in the cells, if shown.
 
@@ -132,13 +129,7 @@ class TopicAlignmentDisplay(Display):
             words. None: the names seen in ``fit`` if X was a data frame, otherwise only numbers.
         names : (str, str), default=None
             Names of the models. None: the names of their classes.
-        kind : {"distance", "similarity"}, default="distance"
-            See `plot`.
-        include_values : bool, default=None
-            See `plot`.
-        cmap : matplotlib colormap or its name, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        kind, include_values, cmap, ax
             See `plot`.
 
         Returns
@@ -201,14 +192,8 @@ class TopicAlignmentDisplay(Display):
         other_topic_names : list of n_other str, default=None
             Labels of `other`, in their order. None: "0", "1", ...
         names : (str, str), default=None
-            Names of the models.
-        kind : {"distance", "similarity"}, default="distance"
-            See `plot`.
-        include_values : bool, default=None
-            See `plot`.
-        cmap : matplotlib colormap or its name, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+            See the class.
+        kind, include_values, cmap, ax
             See `plot`.
 
         Returns
@@ -324,8 +309,7 @@ class TopicTreeDisplay(TreeDisplay):
     names : list of str
     leaves_ : list of int
         Topics from the bottom to the top.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : matplotlib LineCollection
         The merges.
 

@@ -368,8 +368,7 @@ class TopicEvolutionDisplay(Display):
         As passed, as arrays or None.
     ax_ : matplotlib Axes
         The axes given to `plot` or made by it.
-    figure_ : matplotlib Figure
-    legend_ : matplotlib Legend
+    figure_, legend_ : matplotlib Figure and Legend
     topics_ : ndarray of int
         The topics shown, the largest mean share first.
     areas_ : list of matplotlib PolyCollection, or None
@@ -488,13 +487,7 @@ class TopicEvolutionDisplay(Display):
             between them: "bar" for one document of up to 24 segments, otherwise "step". If there
             are cuts to show, not "bar", and "step" for `TopicSegmenter`, since shares change at
             cuts.
-        n_topics : int, default=8
-            See `plot`.
-        smooth : int, default=1
-            See `plot`.
-        colors : list of n_components matplotlib colors, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        n_topics, smooth, colors, ax
             See `plot`.
 
         Returns
@@ -561,28 +554,14 @@ class TopicEvolutionDisplay(Display):
         segment_topic : array-like of shape (n_segments, n_components)
             Topic shares of the segments of the document, such as rows of ``transform_segments(X)``
             or of the attribute ``segment_topic_``. Rows sum to 1.
-        doc_topic : array-like of shape (n_components,), default=None
-            Topic shares of the document.
-        topic_names : list of n_components str, default=None
-            Labels of the topics. None: "topic 0", "topic 1", ...
+        doc_topic, topic_names
+            See the class.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Boundaries between parts (chapters), see the class; ``corpus.doc_ptr[1:-1]`` for
             documents, if all documents have segments.
-        part_names : list of n_parts str, default=None
-            Names of the parts, see the class.
-        cut_proba : array-like of shape (n_segments - 1,), default=None
-            Probability of a cut in each gap, see the class.
-        true_cuts : array-like of int, default=None
-            First segments of true parts, see the class.
-        kind : {"area", "step", "bar"}, default="area"
-            See `plot`.
-        n_topics : int, default=8
-            See `plot`.
-        smooth : int, default=1
-            See `plot`.
-        colors : list of n_components matplotlib colors, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        part_names, cut_proba, true_cuts
+            See the class.
+        kind, n_topics, smooth, colors, ax
             See `plot`.
 
         Returns

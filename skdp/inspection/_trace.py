@@ -82,9 +82,7 @@ class TraceDisplay(Display):
         ----------
         estimator : fitted estimator
             With an attribute ``trace_``.
-        names : list of str, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        names, ax
             See `plot`.
 
         Returns
@@ -116,10 +114,8 @@ class TraceDisplay(Display):
         Parameters
         ----------
         trace : Trace
-            The ``trace_`` of a fitted estimator.
-        names : list of str, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+            See the class.
+        names, ax
             See `plot`.
 
         Returns
@@ -228,8 +224,7 @@ class LowerBoundDisplay(Display):
     names : list of str or None
     best_ : int
         Index of the fit with the highest last bound.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib Line2D
         One line per fit.
     legend_ : matplotlib Legend or None
@@ -291,9 +286,7 @@ class LowerBoundDisplay(Display):
             With an attribute ``lower_bounds_``.
         names : list of n_estimators str, default=None
             Names of the fits. None: only the best fit is marked.
-        kind : {"bound", "gap"}, default="bound"
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        kind, ax
             See `plot`.
 
         Returns
@@ -417,8 +410,7 @@ class ComponentCountDisplay(Display):
     ----------
     probabilities : ndarray
     n_components, n_samples : int or None
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     bars_ : matplotlib BarContainer
         A bar for each number between the smallest and the largest with a probability of at least a
         thousandth.

@@ -70,8 +70,7 @@ class TransitionDisplay(Display):
     ----------
     transmat, startprob, locations, shares, state_names
         As passed, as arrays and a list; `shares` computed if None was passed.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     states_ : ndarray of int
         The states that are drawn, in this order.
     colorbar_ : matplotlib Colorbar
@@ -153,21 +152,11 @@ class TransitionDisplay(Display):
         estimator : fitted hidden Markov model
             With attributes ``transmat_`` and ``startprob_``; ``state_shares_`` and ``locations_``
             are used if it has them.
-        kind : {"matrix", "space"}, default="matrix"
-            See `plot`.
-        states : array-like of int, default=None
+        kind, states
             See `plot`.
         state_names : list of n_states str, default=None
-            Labels of the states. None: "0", "1", ...
-        scale : {"log", "linear"}, default="log"
-            See `plot`.
-        include_values : bool, default=None
-            See `plot`.
-        min_probability : float, default=0.1
-            See `plot`.
-        cmap : matplotlib colormap or its name, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+            See the class.
+        scale, include_values, min_probability, cmap, ax
             See `plot`.
 
         Returns
@@ -440,8 +429,7 @@ class FactorDisplay(Display):
     ----------
     factors, shares, factor_names
         As passed, as arrays and a list.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     states_ : ndarray of int
         The states that are drawn, from top to bottom.
     image_ : matplotlib AxesImage
@@ -495,10 +483,8 @@ class FactorDisplay(Display):
         states : array-like of int, default=None
             See `plot`.
         factor_names : list of n_factors str, default=None
-            Labels of the factors. None: "0", "1", ...
-        cmap : matplotlib colormap or its name, default="Blues"
-            See `plot`.
-        ax : matplotlib Axes, default=None
+            See the class.
+        cmap, ax
             See `plot`.
 
         Returns
