@@ -307,11 +307,7 @@ def make_feature_images(
     rng_features, rng_noise = map(np.random.default_rng, seeds)
     features = rng_features.random((n_samples, len(glyphs))) < probability
     noise = noise_scale * rng_noise.standard_normal((n_samples, glyphs.shape[1]))
-    return Bunch(
-        data=features @ glyphs + noise,
-        features=features.astype(np.int8),
-        glyphs=glyphs,
-    )
+    return Bunch(data=features @ glyphs + noise, features=features.astype(np.int8), glyphs=glyphs)
 
 
 def _read_glyphs() -> np.ndarray:

@@ -229,10 +229,7 @@ def _check_doc_topic_prior(prior: Any, n_topics: int) -> NDArray[np.float64]:
 
 
 def _draw_mixing(
-    model: str,
-    doc_ptr: NDArray[np.int64],
-    lambdas: tuple[float, float],
-    rng: np.random.Generator,
+    model: str, doc_ptr: NDArray[np.int64], lambdas: tuple[float, float], rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Draw the weight rho of the document for every segment; it is 1 for first segments."""
     if model == "adaptive":

@@ -18,12 +18,7 @@ from skdp._checks import as_floats, check_count, check_unmasked, is_number, shor
 from skdp._numeric import Floats
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import TokenSequences, check_sentences
-from skdp.inspection._axes import (
-    PALETTE,
-    Display,
-    as_names,
-    write_name,
-)
+from skdp.inspection._axes import PALETTE, Display, as_names, write_name
 from skdp.processes import expected_table_count
 
 # Words drawn from the prior of a hierarchical Pitman-Yor process.
@@ -677,12 +672,7 @@ class PerplexityDisplay(Display):
 
     @classmethod
     def from_estimators(
-        cls,
-        estimators: Any,
-        X: Any,
-        *,
-        labels: Sequence[str] | None = None,
-        ax: Any = None,
+        cls, estimators: Any, X: Any, *, labels: Sequence[str] | None = None, ax: Any = None
     ) -> Self:
         """Plot the perplexities of fitted language models on held-out sentences.
 

@@ -250,10 +250,7 @@ class LowerBoundDisplay(Display):
     """
 
     def __init__(
-        self,
-        lower_bounds: ArrayLike | Sequence[ArrayLike],
-        *,
-        names: Sequence[str] | None = None,
+        self, lower_bounds: ArrayLike | Sequence[ArrayLike], *, names: Sequence[str] | None = None
     ):
         check_unmasked(lower_bounds, "lower_bounds")
         if isinstance(lower_bounds, str) or not hasattr(lower_bounds, "__iter__"):

@@ -91,7 +91,7 @@ class PanelTransformer(SequenceTransformer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "transformer": [HasMethods(["fit", "transform"])],
+        "transformer": [HasMethods(["fit", "transform"])]
     }
 
     def __init__(self, transformer: Any):

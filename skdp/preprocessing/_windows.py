@@ -372,9 +372,7 @@ _SPARSE = 0.2
 
 
 def has_waves(
-    values: NDArray[np.float64],
-    ptr: NDArray[np.int64],
-    is_missing: NDArray[np.bool_] | None = None,
+    values: NDArray[np.float64], ptr: NDArray[np.int64], is_missing: NDArray[np.bool_] | None = None
 ) -> bool:
     """Return whether windows of these sequences show more than their values.
 

@@ -265,16 +265,7 @@ def draw_bounded_beta(p, q, rng):
 
 @njit_loop
 def draw_discount(
-    customers,
-    tables,
-    node_tables,
-    concentration,
-    discount,
-    prior_p,
-    prior_q,
-    values,
-    row_ptr,
-    rng,
+    customers, tables, node_tables, concentration, discount, prior_p, prior_q, values, row_ptr, rng
 ):
     """Return the next a of a Gibbs chain that leaves its posterior invariant.
 

@@ -148,10 +148,7 @@ def _thousandths(values: NDArray[np.float64]) -> list[int]:
 
 
 def describe_forecast(
-    history: NDArray[np.float64],
-    found: Any,
-    columns: list[ReportedColumn],
-    times: list[str] | None,
+    history: NDArray[np.float64], found: Any, columns: list[ReportedColumn], times: list[str] | None
 ) -> dict[str, Any]:
     """Return a forecast for the page, after twice as many observed steps."""
     n_ahead = len(found["mean"])
