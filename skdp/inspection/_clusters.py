@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, as_floats, check_integers, is_number, shorten
 from skdp._merge_tree import check_at_most
 from skdp._numeric import Floats, Places
 from skdp.inspection._axes import (
     GREY,
+    LITERAL,
     PALETTE,
     Display,
     TreeDisplay,
-    check_cmap,
     check_names,
     count_leaves,
     with_count,
@@ -93,9 +92,7 @@ class ClusterDisplay(Display):
             raise ValueError(f"points must have two columns, got shape {self.points.shape}.")
         self.labels = _check_labels(labels, len(self.points))
         self.grid = None if grid is None else _check_grid(grid)
-        if column_names is None:
-            column_names = ["column 0", "column 1"]
-        self.column_names = check_names(column_names, "column_names", 2)
+        self.column_names = check_names(column_names, "column_names", 2, "column ")
 
     @classmethod
     def from_estimator(
@@ -212,8 +209,8 @@ class ClusterDisplay(Display):
             )
             for rows, color in groups
         ]
-        ax.set_xlabel(write_name(self.column_names[0]), parse_math=False)
-        ax.set_ylabel(write_name(self.column_names[1]), parse_math=False)
+        for axis, name in zip((ax.xaxis, ax.yaxis), self.column_names, strict=True):
+            axis.set_label_text(write_name(name), **LITERAL)
         self._add_legend(self.points_, names)
         return self
 
@@ -371,13 +368,8 @@ class CoAssignmentDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
-        cls._check_matplotlib()
-        check_is_fitted(estimator)
-        if not all(hasattr(estimator, name) for name in ("n_components_distribution_", "labels_")):
-            raise TypeError(
-                "estimator must be a mixture that stores sampled partitions, PitmanYorMixture, "
-                f"DPMixture or HDPMixture, got {type(estimator).__name__}."
-            )
+        what = "a mixture that stores sampled partitions, such as a DPMixture or an HDPMixture"
+        cls._check_model(estimator, what, "n_components_distribution_", "labels_")
         labels = estimator.labels_
         if isinstance(labels, list):
             labels = np.concatenate(labels)
@@ -418,11 +410,10 @@ class CoAssignmentDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
-        self._check_matplotlib("plot")
+        cmap = self._find_cmap(cmap)
+        ax = self._open(ax, _MATRIX_SIZE)
         from matplotlib.patches import Rectangle
 
-        cmap = check_cmap("Blues" if cmap is None else cmap)
-        ax = self._open(ax, _MATRIX_SIZE)
         self.image_ = ax.imshow(
             self.probabilities[np.ix_(self.order, self.order)], cmap=cmap, vmin=0.0, vmax=1.0
         )
@@ -521,9 +512,6 @@ class ClusterTreeDisplay(TreeDisplay):
     """
 
     _xlabel = "loss of log evidence (nats per row)"
-
-    def __init__(self, linkage: ArrayLike, *, names: Sequence[str] | None = None):
-        super().__init__(linkage, names=names)
 
     @classmethod
     def from_estimator(

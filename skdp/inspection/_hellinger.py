@@ -58,17 +58,13 @@ class HellingerDisplay(Display):
     name : str, default=None
         Name of the model, for the legend.
     boundaries : array-like of int, shape (n_parts - 1,), default=None
-        Boundaries between parts (chapters): the first segments, counted from 0, of all parts except
-        the first, in ascending order from 1 to n_segments - 1. They are marked by lines.
+        The first segments of all parts except the first, see `TopicEvolutionDisplay`.
     part_names : list of n_parts str, default=None
         Short names of the parts, to be written above them.
     cut_proba : array-like of shape (n_segments - 1,), default=None
-        Probability that the document changes its subject in each gap between segments, as
-        `TopicSegmenter.predict_proba` returns it: black lines whose heights are the probabilities
-        (1: the height of the axes). nan: none.
+        Probability of a cut in each gap between segments, see `TopicEvolutionDisplay`.
     true_cuts : array-like of int, default=None
-        The first segments, counted from 0, of all true parts except the first: triangles at the
-        top.
+        The first segments of all true parts except the first: triangles at the top.
 
     Attributes
     ----------
@@ -200,10 +196,8 @@ class HellingerDisplay(Display):
             hellinger_to_previous(segment_topic, chosen.doc_ptr),
             to_document,
             name=type(estimator).__name__ if name is None else name,
-            boundaries=chosen.parts.boundaries,
-            part_names=chosen.parts.names,
-            cut_proba=chosen.cuts.proba,
-            true_cuts=chosen.cuts.true,
+            **chosen.marks,
+            **chosen.cuts._asdict(),
         )
         return display.plot(ax, to=to, line_kw=line_kw)
 
@@ -421,9 +415,8 @@ class SegmentMixingDisplay(Display):
     prior_mean : float, default=None
         Weight that is expected without data, in [0, 1].
     boundaries : array-like of int, shape (n_parts - 1,), default=None
-        Boundaries between parts (chapters, documents): the first segments, counted from 0, of all
-        parts except the first, in ascending order from 1 to n_segments - 1. They are marked by
-        lines.
+        The first segments of all parts (chapters, documents) except the first, see
+        `TopicEvolutionDisplay`.
     part_names : list of n_parts str, default=None
         Short names of the parts, to be written above them.
 
@@ -532,8 +525,7 @@ class SegmentMixingDisplay(Display):
         display = cls(
             weights[chosen.rows],
             prior_mean=_prior_mean(getattr(estimator, "mixing_prior", None)),
-            boundaries=chosen.parts.boundaries,
-            part_names=chosen.parts.names,
+            **chosen.marks,
         )
         return display.plot(ax)
 

@@ -16,7 +16,6 @@ from skdp.inspection._axes import (
     PALETTE,
     Display,
     check_choice,
-    check_cmap,
     check_names,
     draw_boundaries,
     make_panels,
@@ -390,7 +389,7 @@ class StateSequenceDisplay(Display):
         self.observations_ax_, self.lines_ = None, []
         lowest = 0.0
         if self.predicted.ndim == 2:
-            self._draw_factors(ax, check_cmap("Blues" if cmap is None else cmap))
+            self._draw_factors(ax, self._find_cmap(cmap))
         else:
             height = self._draw_states(ax, n_states, cmap)
             if len(self.images_) == 3:  # not over the marks of differences, which look similar
@@ -512,7 +511,7 @@ class StateSequenceDisplay(Display):
     def _colors(self, order: NDArray[np.intp], cmap: Any) -> list[Any]:
         """Return the colors of the codes shown."""
         if cmap is not None:
-            cmap = check_cmap(cmap)
+            cmap = self._find_cmap(cmap)
             return [cmap(i / max(len(order) - 1, 1)) for i in range(len(order))]
         keys = np.arange(len(order))
         if self.true is None and self.predicted.max() < len(PALETTE):

@@ -13,10 +13,9 @@ from skdp.inspection._axes import (
     Display,
     TreeDisplay,
     check_choice,
-    check_cmap,
+    check_fractions,
     check_model,
     check_names,
-    check_numbers,
     count_leaves,
     decide_values,
     label_matrix,
@@ -97,9 +96,7 @@ class TopicAlignmentDisplay(Display):
         column_names: Sequence[str] | None = None,
         names: tuple[str, str] | None = None,
     ):
-        self.distances = check_numbers(distances, "distances", 2)
-        if not np.all((self.distances >= 0.0) & (self.distances <= 1.0)):
-            raise ValueError("distances must be in [0, 1].")
+        self.distances = check_fractions(distances, "distances", 2)
         n_rows, n_columns = self.distances.shape
         self.row_names = check_names(row_names, "row_names", n_rows)
         self.column_names = check_names(column_names, "column_names", n_columns)
@@ -263,11 +260,8 @@ class TopicAlignmentDisplay(Display):
             If matplotlib is not installed.
         """
         check_choice(kind, "kind", "distance", "similarity")
-        self._check_matplotlib("plot")
+        cmap = self._find_cmap(cmap, "YlGnBu_r" if kind == "distance" else "YlGnBu")
         shown = self.distances if kind == "distance" else 1.0 - self.distances
-        if cmap is None:
-            cmap = "YlGnBu_r" if kind == "distance" else "YlGnBu"
-        cmap = check_cmap(cmap)
         include_values = decide_values(include_values, max(shown.shape))
         size = size_matrix(self.row_names, self.column_names, with_values=include_values)
         ax = self._open(ax, size)
@@ -338,9 +332,6 @@ class TopicTreeDisplay(TreeDisplay):
     """
 
     _xlabel = "loss of log likelihood (nats per word)"
-
-    def __init__(self, linkage: ArrayLike, *, names: Sequence[str] | None = None):
-        super().__init__(linkage, names=names)
 
     @classmethod
     def from_estimator(

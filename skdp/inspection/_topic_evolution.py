@@ -24,6 +24,7 @@ from skdp.inspection._axes import (
     check_index,
     check_inner,
     check_model,
+    check_names,
     draw_boundaries,
     write_name,
 )
@@ -48,9 +49,9 @@ _CUTS = "cuts"
 class Cuts(NamedTuple):
     """What is known of cuts between the segments of a document."""
 
-    proba: NDArray[np.float64] | None
+    cut_proba: NDArray[np.float64] | None
     """(n_segments - 1,) probability of a cut in each gap; nan: no gap of a document."""
-    true: NDArray[np.int64] | None
+    true_cuts: NDArray[np.int64] | None
     """The first segment of each true part but the first."""
 
 
@@ -144,19 +145,19 @@ def draw_parts(ax: Any, parts: NamedParts) -> None:
 def draw_cuts(ax: Any, cuts: Cuts) -> list[Any]:
     """Draw probabilities of cuts as lines, true cuts as triangles; return the legend's handles."""
     where = {"transform": ax.get_xaxis_transform(), "gid": _CUTS, "zorder": 3}
-    if cuts.proba is not None:
-        places = np.arange(len(cuts.proba)) + 1.5
-        heights = np.nan_to_num(cuts.proba)
+    if cuts.cut_proba is not None:
+        places = np.arange(len(cuts.cut_proba)) + 1.5
+        heights = np.nan_to_num(cuts.cut_proba)
         rim, line = (
             ax.vlines(places, 0.0, heights, color=color, linewidth=width, **where)
             for color, width in (("white", 3.6), ("black", 1.6))
         )
         rim.set_label("_rim")
         line.set_label("probability of a cut")
-    if cuts.true is not None:
-        heights = np.full(len(cuts.true), 0.96)
+    if cuts.true_cuts is not None:
+        heights = np.full(len(cuts.true_cuts), 0.96)
         style = {"marker": "v", "facecolor": "black", "edgecolor": "white", "label": "true cut"}
-        ax.scatter(cuts.true + 0.5, heights, **style, **where)
+        ax.scatter(cuts.true_cuts + 0.5, heights, **style, **where)
     return find_cuts(ax)
 
 
@@ -215,6 +216,11 @@ class Chosen(NamedTuple):
     """Number of segments of X."""
     parts: NamedParts
     cuts: Cuts
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        """The arguments of displays that draw the parts."""
+        return {"boundaries": self.parts.boundaries, "part_names": self.parts.names}
 
 
 def choose_documents(
@@ -429,10 +435,8 @@ class TopicEvolutionDisplay(Display):
                     f"segment_topic, got {shares.shape}."
                 )
             self.doc_topic = _check_shares([shares], "doc_topic")[0]
-        if topic_names is None:
-            topic_names = [f"topic {k}" for k in range(n_components)]
         why = ", one for each column of segment_topic"
-        self.topic_names = as_names(topic_names, "topic_names", n_components, why)
+        self.topic_names = check_names(topic_names, "topic_names", n_components, "topic ", why)
         self._parts = check_parts(len(self.segment_topic), boundaries, part_names)
         self.boundaries, self.part_names = self._parts.boundaries, self._parts.names
         self._cuts = check_cuts(len(self.segment_topic), cut_proba, true_cuts)
@@ -517,16 +521,14 @@ class TopicEvolutionDisplay(Display):
             segment_topic,
             doc_topic=None if doc_topic is None or document is None else doc_topic[0],
             topic_names=topic_names,
-            boundaries=chosen.parts.boundaries,
-            part_names=chosen.parts.names,
-            cut_proba=chosen.cuts.proba,
-            true_cuts=chosen.cuts.true,
+            **chosen.marks,
+            **chosen.cuts._asdict(),
         )
         if kind is None:
             is_short = document is not None and len(segment_topic) <= _MAX_PANELS and smooth == 1
-            has_cuts = chosen.cuts.proba is not None or chosen.cuts.true is not None
+            has_cuts = any(each is not None for each in chosen.cuts)
             kind = "bar" if is_short and not has_cuts else "step"
-            if estimator._segments_are_ordered and chosen.cuts.proba is None:
+            if estimator._segments_are_ordered and chosen.cuts.cut_proba is None:
                 kind = "area"
         return display.plot(ax, kind=kind, n_topics=n_topics, smooth=smooth, colors=colors)
 

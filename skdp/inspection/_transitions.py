@@ -17,7 +17,6 @@ from skdp.inspection._axes import (
     PALETTE,
     Display,
     check_choice,
-    check_cmap,
     check_fractions,
     check_model,
     check_names,
@@ -250,9 +249,8 @@ class TransitionDisplay(Display):
                 "kind='space' needs states with locations, such as those of a GaussianSimilarity."
             )
         self.states_ = choose_states(states, self.shares, len(self.transmat), self._least)
-        self._check_matplotlib("plot")
+        cmap = self._find_cmap(cmap, "YlGnBu")
         self.image_ = self.texts_ = self.points_ = self.arcs_ = self.positions_ = None
-        cmap = check_cmap("YlGnBu" if cmap is None else cmap)
         if kind == "matrix":
             self._draw_matrix(ax, scale, include_values, cmap)
         else:
@@ -541,13 +539,12 @@ class FactorDisplay(Display):
             If matplotlib is not installed.
         """
         self.states_ = choose_states(states, self.shares, len(self.factors))
-        self._check_matplotlib("plot")
+        cmap = self._find_cmap(cmap)
         names = [str(j) for j in self.states_]
         width, height = size_matrix(names, self.factor_names, with_values=False)
         shown = self.factors[self.states_]
         n_rows, n_columns = shown.shape
         margin = 0.0 if self.shares is None else _GAP_INCHES + _BAR_INCHES + _TEXT_INCHES
-        cmap = check_cmap(cmap)
         ax = self._open(ax, (width - 0.9 + margin, height))
         self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
         label_matrix(ax, names, self.factor_names)
