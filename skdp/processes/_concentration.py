@@ -92,6 +92,20 @@ def _chain(customers, tables, discount, concentration, shape, rate, out, rng):
         out[i] = concentration
 
 
+def _check_seating(
+    customers: ArrayLike, tables: ArrayLike, most: int, shape: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return customers and tables in arrays of one shape, of up to `most` dimensions."""
+    n, t = check_integers(customers, "customers"), check_integers(tables, "tables")
+    if not 1 <= n.ndim <= most or n.shape != t.shape:
+        raise ValueError(
+            f"customers and tables must be {shape}, got shapes {n.shape} and {t.shape}."
+        )
+    if np.any(t > n) or np.any((t == 0) & (n > 0)):
+        raise ValueError("tables must be between 1 and customers (0 where customers is 0).")
+    return n, t
+
+
 def sample_concentration(
     customers: ArrayLike,
     tables: ArrayLike,
@@ -153,14 +167,7 @@ def sample_concentration(
     >>> bool(0.3 < draws.mean() < 3.0)
     True
     """
-    n, t = check_integers(customers, "customers"), check_integers(tables, "tables")
-    if n.ndim != 1 or n.shape != t.shape:
-        raise ValueError(
-            "customers and tables must be 1-D and of the same length, "
-            f"got shapes {n.shape} and {t.shape}."
-        )
-    if np.any(t > n) or np.any((t == 0) & (n > 0)):
-        raise ValueError("tables must be between 1 and customers (0 where customers is 0).")
+    n, t = _check_seating(customers, tables, 1, "1-D and of the same length")
     shape, rate = check_gamma_prior(prior, "prior")
     discount = check_discount(discount)
     concentration = check_concentration(concentration)
@@ -346,14 +353,7 @@ def sample_discount(
     >>> bool(0.3 < draws.mean() < 0.7)
     True
     """
-    n, t = check_integers(customers, "customers"), check_integers(tables, "tables")
-    if n.ndim not in (1, 2) or n.shape != t.shape:
-        raise ValueError(
-            "customers and tables must be 1-D or 2-D and of the same shape, "
-            f"got shapes {n.shape} and {t.shape}."
-        )
-    if np.any(t > n) or np.any((t == 0) & (n > 0)):
-        raise ValueError("tables must be between 1 and customers (0 where customers is 0).")
+    n, t = _check_seating(customers, tables, 2, "1-D or 2-D and of the same shape")
     n, t = np.atleast_2d(n), np.atleast_2d(t)
     b = check_concentrations(concentration, len(n))
     p, q = check_beta_prior(prior, "prior")
