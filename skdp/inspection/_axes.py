@@ -288,13 +288,6 @@ def check_model(estimator: Any, what: str, *required: str, name: str = "estimato
             )
 
 
-def check_choice(value: Any, name: str, *choices: str) -> None:
-    """Raise a ValueError unless an argument is one of the choices."""
-    if not isinstance(value, str) or value not in choices:
-        *others, last = map(repr, choices)
-        raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {value!r}.")
-
-
 def check_index(index: Any, name: str, n: int, what: str) -> int:
     """Return the position of one of the n parts of X."""
     index = check_count(index, name)

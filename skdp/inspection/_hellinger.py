@@ -8,14 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import is_number
+from skdp._checks import check_choice, is_number
 from skdp._numeric import Floats
 from skdp.data import SegmentedCorpus
 from skdp.inspection._axes import (
     GREY,
     PALETTE,
     Display,
-    check_choice,
     check_fractions,
     check_numbers,
     write_name,

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import poisson
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_floats, check_count, check_unmasked, is_number, shorten
+from skdp._checks import as_floats, check_choice, check_count, check_unmasked, is_number, shorten
 from skdp._numeric import Floats
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import TokenSequences, check_sentences
@@ -297,7 +297,7 @@ class LexiconDisplay(Display):
             If matplotlib is not installed.
         """
         cls._check_matplotlib()
-        _check_kind(kind)
+        check_choice(kind, "kind", *_KINDS)
         check_is_fitted(estimator)
         if hasattr(estimator, "word_concentrations_"):
             is_poisson = isinstance(estimator.length_correction, str) and (
@@ -417,7 +417,7 @@ class LexiconDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
-        _check_kind(kind)
+        check_choice(kind, "kind", *_KINDS)
         n_draws = check_count(n_draws, "n_draws")
         if kind == "lengths" and self._lengths is None:
             raise ValueError('kind="lengths" needs the words themselves: give feature_names.')
@@ -536,13 +536,6 @@ def _count_distinct(words: NDArray[Any]) -> NDArray[np.int64]:
     first = np.zeros(len(words), dtype=np.int64)
     first[np.unique(words, return_index=True)[1]] = 1
     return np.cumsum(first)
-
-
-def _check_kind(kind: Any) -> None:
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise ValueError(
-            f"kind must be one of {', '.join(map(repr, _KINDS))}, got {shorten(kind)}."
-        )
 
 
 def _read_words(words: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Any]]:

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._checks import check_choice
 from skdp.inspection._axes import (
     LITERAL,
     Display,
     TreeDisplay,
-    check_choice,
     check_fractions,
     check_model,
     check_names,

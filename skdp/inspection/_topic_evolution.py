@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from skdp._checks import as_floats, check_count, shorten
+from skdp._checks import as_floats, check_choice, check_count, shorten
 from skdp._numeric import Floats, Places
 from skdp.data import check_corpus
 from skdp.data._ragged import Offsets, offsets
@@ -20,7 +20,6 @@ from skdp.inspection._axes import (
     PALETTE,
     Display,
     as_names,
-    check_choice,
     check_index,
     check_inner,
     check_model,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_array, as_floats, check_count, check_unmasked, shorten
+from skdp._checks import as_array, as_floats, check_choice, check_count, check_unmasked, shorten
 from skdp._fit import ChainEstimator
 from skdp.inference._trace import Trace
 from skdp.inspection._axes import (
@@ -18,7 +18,6 @@ from skdp.inspection._axes import (
     LITERAL,
     PALETTE,
     Display,
-    check_choice,
     check_model,
     check_names,
     make_panels,

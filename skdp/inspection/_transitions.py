@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_array, is_number
+from skdp._checks import as_array, check_choice, is_number
 from skdp._numeric import Floats
 from skdp.inspection._axes import (
     GREY,
     LITERAL,
     PALETTE,
     Display,
-    check_choice,
     check_fractions,
     check_model,
     check_names,
