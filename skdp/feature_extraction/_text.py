@@ -22,7 +22,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_unmasked, shorten
-from skdp._sklearn_compat import EstimatorMixin
+from skdp._sklearn_compat import EstimatorMixin, PlainOutputMixin
 from skdp.data import SegmentedCorpus, TokenSequences
 from skdp.data._frames import normalize_text
 
@@ -163,15 +163,11 @@ class WordNumbers:
         return tokens[kept], kept_before[np.asarray(self._ends)]
 
 
-class TextVectorizer(EstimatorMixin, TransformerMixin, BaseEstimator):
+class TextVectorizer(PlainOutputMixin, EstimatorMixin, TransformerMixin, BaseEstimator):
     """Base of the vectorizers: raw text in, a container of word ids out."""
 
     vocabulary: Any
     vocabulary_: dict[str, int]
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        # Containers are never wrapped into data frames.
-        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -207,21 +203,6 @@ class TextVectorizer(EstimatorMixin, TransformerMixin, BaseEstimator):
         if self.vocabulary is not None and not hasattr(self, "vocabulary_"):
             self._take_vocabulary()
         check_is_fitted(self, "vocabulary_")
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Do nothing: the output is always a container.
-
-        So you can set a whole Pipeline to return data frames: its later steps will do so.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None, default=None
-
-        Returns
-        -------
-        self
-        """
-        return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the words of the vocabulary in the order of their ids.
