@@ -71,9 +71,5 @@ def answered(change):
     return model(trees, Answers(change)).score(trees)
 
 
-def unfitted():
-    return LexicalizedEventModel(DummyClassifier())
-
-
 def heads(rules):
     return head_children(ParseTree.from_brackets(TREE), rules)
