@@ -41,11 +41,9 @@ _NAME = re.compile("-[lr][rsc]b-", re.IGNORECASE)
 def parse_brackets(
     lines: Iterable[str], root_label: str = "ROOT", where: str = "", skip: Skip | None = None
 ) -> Iterator[list[Item]]:
-    """Yield the trees of bracketed text in flat form; an empty tree is an empty list.
-
-    A malformed tree raises a ValueError, or is left out after a call of `skip`. An outer bracket
-    without a label gets `root_label` unless it holds one tree.
-    """
+    """Yield the trees of bracketed text in flat form; an empty tree is an empty list."""
+    # A malformed tree raises a ValueError, or is left out after a call of `skip`. An outer bracket
+    # without a label gets `root_label` unless it holds one tree.
     if skip is not None:
         lines = list(lines)
         for first, last in _find_never_closed(lines):  # they would swallow the following trees

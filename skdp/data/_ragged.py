@@ -41,11 +41,9 @@ def check_path(path: Any, name: str) -> Path:
 def replace_file(
     path: Path, mode: str = "wb", *, is_durable: bool = False, **options: Any
 ) -> Iterator[IO[Any]]:
-    """Open a new file next to `path`, which replaces `path` once everything is written.
-
-    After a failure `path` is unchanged. A link stays a link, to the new file; a pipe or a device is
-    written to directly. `is_durable`: wait until the file and its name are on disk.
-    """
+    """Open a new file next to `path`, which replaces `path` once everything is written."""
+    # After a failure `path` is unchanged. A link stays a link, to the new file; a pipe or a device
+    # is written to directly. `is_durable`: wait until the file and its name are on disk.
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         with open(path, mode, **options) as file:
@@ -241,11 +239,10 @@ def check_offsets(ptr: ArrayLike, name: str, items: str, n_items: int) -> Offset
 
 
 class Ragged:
-    """Base class of containers: an immutable sequence of samples of unequal size.
+    """Base class of containers: an immutable sequence of samples of unequal size."""
 
-    All items are in one array, and each level of nesting has one of offsets, the outermost first:
-    part p holds the parts ``ptr[p]:ptr[p + 1]`` of the next level, or items at the innermost.
-    """
+    # All items are in one array, and each level of nesting has one of offsets, the outermost first:
+    # part p holds the parts ``ptr[p]:ptr[p + 1]`` of the next level, or items at the innermost.
 
     __slots__ = ("_n_features", "_names", "_ptrs", "_values")
 
@@ -296,11 +293,9 @@ class Ragged:
 
     @classmethod
     def _locate(cls, ptrs: tuple[Offsets, ...], index: int) -> str:
-        """Return the location of an item or part, such as "document 3, segment 1".
-
-        `index` counts what the last of `ptrs` refer to: items, if these are the offsets of all
-        levels, or innermost parts, if they are all but the last.
-        """
+        """Return the location of an item or part, such as "document 3, segment 1"."""
+        # `index` counts what the last of `ptrs` refer to: items, if these are the offsets of all
+        # levels, or innermost parts, if they are all but the last.
         path = [index]
         for ptr in ptrs[::-1]:
             path.insert(0, int(np.searchsorted(ptr, path[0], side="right")) - 1)

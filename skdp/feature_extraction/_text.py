@@ -46,11 +46,10 @@ _CLASS_OR_ESCAPE = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\.", re.DOTALL)
 
 
 class WordPattern:
-    """Finds words by a regular expression in which marks belong to the letters before them.
+    """Finds words by a regular expression in which marks belong to the letters before them."""
 
-    The group, if there is one, is the word. ASCII texts are searched with the expression as it is,
-    and so are all texts if it has the flag ``(?a)`` or ``(?x)``.
-    """
+    # The group, if there is one, is the word. ASCII texts are searched with the expression as it
+    # is, and so are all texts if it has the flag ``(?a)`` or ``(?x)``.
 
     def __init__(self, pattern: str):
         self._plain = re.compile(pattern)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from skdp._checks import as_array, as_floats, check_integers, is_number, shorten
+from skdp._checks import as_array, as_floats, check_integers, check_shape, is_number, shorten
 from skdp._merge_tree import check_at_most
 from skdp._numeric import Floats, Places
 from skdp.inspection._axes import (
@@ -230,10 +230,7 @@ class ClusterDisplay(Display):
 
 def _check_labels(labels: ArrayLike, n_rows: int) -> Places:
     array = check_integers(labels, "labels")
-    if array.shape != (n_rows,):
-        raise ValueError(
-            f"labels must have shape ({n_rows},), a label per row, got shape {array.shape}."
-        )
+    check_shape(array, "labels", (n_rows,), "a label per row")
     return array
 
 

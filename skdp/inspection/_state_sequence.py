@@ -9,7 +9,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_array, as_floats, check_choice, check_count, is_number, shorten
+from skdp._checks import (
+    as_array,
+    as_floats,
+    check_choice,
+    check_count,
+    check_shape,
+    is_number,
+    shorten,
+)
 from skdp.inspection._axes import (
     GREY,
     LITERAL,
@@ -613,11 +621,7 @@ class ForecastDisplay(Display):
         if not np.all(self.lower <= self.upper):
             raise ValueError("lower must not exceed upper at any step.")
         self.times = np.arange(n_past + n_steps) if times is None else np.asarray(times)
-        if self.times.shape != (n_past + n_steps,):
-            raise ValueError(
-                f"times must hold a time for each of the {n_past + n_steps} steps, got shape "
-                f"{self.times.shape}."
-            )
+        check_shape(self.times, "times", (n_past + n_steps,), "a time for each step")
         self.name = None if name is None else str(name)
 
     @classmethod

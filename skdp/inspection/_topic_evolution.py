@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from skdp._checks import as_floats, check_choice, check_count, shorten
+from skdp._checks import as_floats, check_choice, check_count, check_shape, shorten
 from skdp._numeric import Floats, Places
 from skdp.data import check_corpus
 from skdp.data._ragged import Offsets, offsets
@@ -90,11 +90,8 @@ def check_cuts(n_segments: int, cut_proba: ArrayLike | None, true_cuts: ArrayLik
     proba = true = None
     if cut_proba is not None:
         proba = as_floats(cut_proba, "cut_proba")
-        if proba.shape != (n_segments - 1,):
-            raise ValueError(
-                f"cut_proba must have shape ({n_segments - 1},), one probability for each gap "
-                f"between segments, got {proba.shape}."
-            )
+        what = "one probability for each gap between segments"
+        check_shape(proba, "cut_proba", (n_segments - 1,), what)
         if np.any((proba < 0.0) | (proba > 1.0)):
             raise ValueError("cut_proba must hold probabilities in [0, 1], or nan.")
     if true_cuts is not None:
@@ -428,11 +425,8 @@ class TopicEvolutionDisplay(Display):
         self.doc_topic = None
         if doc_topic is not None:
             shares = as_floats(doc_topic, "doc_topic")
-            if shares.shape != (n_components,):
-                raise ValueError(
-                    f"doc_topic must have shape ({n_components},), one share for each column of "
-                    f"segment_topic, got {shares.shape}."
-                )
+            what = "one share for each column of segment_topic"
+            check_shape(shares, "doc_topic", (n_components,), what)
             self.doc_topic = _check_shares([shares], "doc_topic")[0]
         why = ", one for each column of segment_topic"
         self.topic_names = check_names(topic_names, "topic_names", n_components, "topic ", why)

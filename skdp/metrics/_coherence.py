@@ -70,11 +70,10 @@ def leave(word, now, topics, places, place_ptr, present, since, n_w, n_krq):
 
 @njit
 def count_windows(tokens, part_ptr, size, topics, places, place_ptr, present, since, n_w, n_krq):
-    """Add the windows of all parts to `n_w` and `n_krq`; return how many windows there are.
-
-    Window t of a part holds its tokens t, ..., t + s - 1. When its last token drops out, a word is
-    counted for all windows since it entered, so a step to the next window costs work for two words.
-    """
+    """Add the windows of all parts to `n_w` and `n_krq`; return how many windows there are."""
+    # Window t of a part holds its tokens t, ..., t + s - 1. When its last token drops out, a word
+    # is counted for all windows since it entered, so a step to the next window costs work for two
+    # words.
     n_windows = 0
     for part in range(part_ptr.shape[0] - 1):
         begin, end = part_ptr[part], part_ptr[part + 1]

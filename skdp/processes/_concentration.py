@@ -66,10 +66,8 @@ def draw_given_evidence(shape, rate, rng):
 
 @njit
 def add_evidence(customers, tables, discount, concentration, shape, rate, rng):
-    """Draw x and y for some restaurants; return `shape` + sum y and `rate` - sum log x.
-
-    Sums over several parts of the restaurants, each drawn from its own stream, add up.
-    """
+    """Draw x and y for some restaurants; return `shape` + sum y and `rate` - sum log x."""
+    # Sums over several parts of the restaurants, each drawn from its own stream, add up.
     for j in range(customers.shape[0]):
         if customers[j] >= 2:
             rate -= draw_log_beta(concentration + 1.0, customers[j] - 1.0, rng)[0]
@@ -198,10 +196,9 @@ _SMALLEST_DISCOUNT = 1e-8
 
 @njit_forceinline
 def draw_table_evidence(n_tables, concentration, discount, rng):
-    """Return the power of a that the tables of one restaurant contribute: sum (1 - y).
-
-    Each factor b + a m of (b | a)_T, m = 1, ..., T - 1, is a sum over y ~ Bernoulli(b / (b + a m)).
-    """
+    """Return the power of a that the tables of one restaurant contribute: sum (1 - y)."""
+    # Each factor b + a m of (b | a)_T, m = 1, ..., T - 1, is a sum over y ~ Bernoulli(b / (b + a
+    # m)).
     evidence = 0
     for m in range(1, n_tables):
         evidence += next_double(rng) * (concentration + discount * m) < discount * m
@@ -210,11 +207,9 @@ def draw_table_evidence(n_tables, concentration, discount, rng):
 
 @njit_loop
 def _unseat_block(n, t, a, values, row_ptr, rng):
-    """Unseat customers beyond the table of ratios: return n, t and the evidence; 1 < t < n.
-
-    The last customer opened a table with probability 1 / V. S^n_t is log-concave in t (Kurtz,
-    1972), so V decreases in t and increases in n: two integrals decide for nearly all of a block.
-    """
+    """Unseat customers beyond the table of ratios: return n, t and the evidence; 1 < t < n."""
+    # The last customer opened a table with probability 1 / V. S^n_t is log-concave in t (Kurtz,
+    # 1972), so V decreases in t and increases in n: two integrals decide for nearly all of a block.
     steps = min(int(math.sqrt(n)), n - t)
     smallest = open_ratio(values, row_ptr, n - steps, t - 1, a)
     largest = open_ratio(values, row_ptr, n - 1, max(t - steps, 1), a)
@@ -274,11 +269,10 @@ def draw_bounded_beta(p, q, rng):
 def draw_discount(
     customers, tables, node_tables, concentration, discount, prior_p, prior_q, values, row_ptr, rng
 ):
-    """Return the next a of a Gibbs chain that leaves its posterior invariant.
-
-    The likelihood is prod_j (b_j | a)_{T_j} prod_k S^{N_jk}_{T_jk}; `values` are for the current a.
-    Given y and z, a is Beta(p + sum (1 - y), q + sum (1 - z)). It may start at 0: then all y are 1.
-    """
+    """Return the next a of a Gibbs chain that leaves its posterior invariant."""
+    # The likelihood is prod_j (b_j | a)_{T_j} prod_k S^{N_jk}_{T_jk}; `values` are for the current
+    # a. Given y and z, a is Beta(p + sum (1 - y), q + sum (1 - z)). It may start at 0: then all y
+    # are 1.
     for j in range(customers.shape[0]):
         prior_p += draw_table_evidence(node_tables[j], concentration[j], discount, rng)
         for k in range(customers.shape[1]):

@@ -192,11 +192,11 @@ _TABULATED = 1000
 
 @dataclass(frozen=True)
 class FranchiseLayout:
-    """The cells and restaurants of a franchise, and the observed customers.
+    """The cells and restaurants of a franchise, and the observed customers."""
 
-    Cells and restaurants of a depth have consecutive numbers, beginning with the root. A *law* is a
-    discount and a concentration: each depth has its own, but all from `n_laws` - 1 on share one.
-    """
+    # Cells and restaurants of a depth have consecutive numbers, beginning with the root. A *law* is
+    # a discount and a concentration: each depth has its own, but all from `n_laws` - 1 on share
+    # one.
 
     n_laws: int
     cell_ptr: Places  # (n_depths + 1,), offsets of the cells of each depth
@@ -776,10 +776,9 @@ class LawAverages:
 
 
 class FranchiseState:
-    """The state of a chain after a sweep: a live, read-only view, which `copy` detaches.
+    """The state of a chain after a sweep: a live, read-only view, which `copy` detaches."""
 
-    Lists have an array for each depth, beginning with the broadest contexts.
-    """
+    # Lists have an array for each depth, beginning with the broadest contexts.
 
     def __init__(self, sampler: FranchiseSampler):
         self._sampler: Any = sampler
