@@ -126,14 +126,10 @@ class ClusterDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a mixture, or its samples are groups of rows.
-        ValueError
-            If X or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a mixture, or its samples are groups of rows.
+        ValueError, ImportError
+            If X or another argument is invalid, or matplotlib is not installed.
         """
         cls._check_model(estimator, "a mixture of rows", "predict", "score_samples")
         if hasattr(estimator, "group_weights_"):
@@ -181,10 +177,8 @@ class ClusterDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If `masses` are invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `masses` are invalid, or matplotlib is not installed.
         """
         masses = list(masses)
         if not masses or not all(is_number(mass) and 0.0 < mass < 1.0 for mass in masses):
@@ -356,14 +350,11 @@ class CoAssignmentDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a mixture.
-        ValueError
-            If there are more than 5,000 rows, or an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a mixture.
+        ValueError, ImportError
+            If there are more than 5,000 rows, or an argument is invalid, or matplotlib is not
+            installed.
         """
         what = "a mixture that stores sampled partitions, such as a DPMixture or an HDPMixture"
         cls._check_model(estimator, what, "n_components_distribution_", "labels_")
@@ -531,14 +522,10 @@ class ClusterTreeDisplay(TreeDisplay):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a mixture.
-        ValueError
-            If there are fewer than two clusters.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a mixture.
+        ValueError, ImportError
+            If there are fewer than two clusters, or matplotlib is not installed.
         """
         cls._check_model(estimator, "a mixture with clusters", "cluster_tree", "n_components_")
         n_own = estimator.n_components_

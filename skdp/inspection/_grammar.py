@@ -231,14 +231,10 @@ class GrammarDisplay(_TextDisplay):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a grammar with learned rules.
-        ValueError
-            If an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a grammar with learned rules.
+        ValueError, ImportError
+            If an argument is invalid, or matplotlib is not installed.
         """
         required = "root_probs_", "rule_type_probs_", "emission_probs_", "binary_probs_"
         cls._check_model(estimator, "a grammar with learned rules", *required)
@@ -289,10 +285,9 @@ class GrammarDisplay(_TextDisplay):
 
         Raises
         ------
-        ValueError
-            If an argument is out of range, or there is no active rule.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is out of range, or there is no active rule, or matplotlib is not
+            installed.
         """
         if not (is_number(threshold) and 0.0 < threshold <= 1.0):
             raise ValueError(f"threshold must be in (0, 1], got {threshold!r}.")
@@ -605,15 +600,11 @@ class ParseTreeDisplay(_TextDisplay):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a grammar.
-        ValueError
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a grammar.
+        ValueError, ImportError
             If a sentence has no words, if there are not enough `feature_names`, or an argument is
-            invalid.
-        ImportError
-            If matplotlib is not installed.
+            invalid, or matplotlib is not installed.
         """
         cls._check_model(estimator, "a grammar", "predict")
         trees = estimator.predict(X)
@@ -656,10 +647,8 @@ class ParseTreeDisplay(_TextDisplay):
 
         Raises
         ------
-        ValueError
-            If `n_columns` is out of range.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `n_columns` is out of range, or matplotlib is not installed.
         """
         counts: Iterable[int] = range(1, len(self.trees) + 1)
         if n_columns is not None:

@@ -174,14 +174,11 @@ class HellingerDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a topic model.
-        ValueError
-            If `document` is out of range or has no segments, or X or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a topic model.
+        ValueError, ImportError
+            If `document` is out of range or has no segments, or X or another argument is invalid,
+            or matplotlib is not installed.
         """
         cls._check_matplotlib()
         chosen = choose_documents(
@@ -246,11 +243,9 @@ class HellingerDisplay(Display):
 
         Raises
         ------
-        ValueError
+        ValueError, ImportError
             If shares are negative or all zero, or shapes do not fit, or another argument is
-            invalid.
-        ImportError
-            If matplotlib is not installed.
+            invalid, or matplotlib is not installed.
         """
         if doc_ptr is None:
             ptr = np.array([0, len(np.asarray(segment_topic))])
@@ -307,10 +302,9 @@ class HellingerDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If `to` is invalid, or the distances to draw are not known or all nan.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `to` is invalid, or the distances to draw are not known or all nan, or matplotlib is
+            not installed.
         """
         chosen = self._choose(to)
         if line_kw is not None and not isinstance(line_kw, Mapping):
@@ -502,15 +496,12 @@ class SegmentMixingDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator has no ``segment_mixing_``.
-        ValueError
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or has no ``segment_mixing_``.
+        ValueError, ImportError
             If X and the training documents differ in the number of segments, `document` is out of
-            range or has no segments, or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+            range or has no segments, or another argument is invalid, or matplotlib is not
+            installed.
         """
         what = "an adaptive topic model fitted to documents"
         cls._check_model(estimator, what, "segment_mixing_")
@@ -555,10 +546,8 @@ class SegmentMixingDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is invalid, or matplotlib is not installed.
         """
         display = cls(
             segment_mixing, prior_mean=prior_mean, boundaries=boundaries, part_names=part_names

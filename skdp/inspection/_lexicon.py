@@ -287,14 +287,10 @@ class LexiconDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator has no discounts and concentrations of words.
-        ValueError
-            If X has no words, or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or has no discounts and concentrations of words.
+        ValueError, ImportError
+            If X has no words, or another argument is invalid, or matplotlib is not installed.
         """
         cls._check_matplotlib()
         check_choice(kind, "kind", *_KINDS)
@@ -360,10 +356,8 @@ class LexiconDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If there are no words, or an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If there are no words, or an argument is invalid, or matplotlib is not installed.
         """
         display = cls(
             words,
@@ -412,10 +406,9 @@ class LexiconDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If an argument is invalid, or if lengths of words are to be shown but not known.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is invalid, or if lengths of words are to be shown but not known, or
+            matplotlib is not installed.
         """
         check_choice(kind, "kind", *_KINDS)
         n_draws = check_count(n_draws, "n_draws")
@@ -689,15 +682,12 @@ class PerplexityDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If an estimator is not fitted.
-        TypeError
-            If an estimator has no order or no perplexity.
-        ValueError
+        sklearn.exceptions.NotFittedError, TypeError
+            If an estimator is not fitted, or has no order or no perplexity.
+        ValueError, ImportError
             If two models have the same label and order, if models differ in their vocabulary or in
-            their use of ends of sentences, or if X or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+            their use of ends of sentences, or if X or another argument is invalid, or matplotlib is
+            not installed.
         """
         cls._check_matplotlib("from_estimators")
         pairs = _read_estimators(estimators, labels)

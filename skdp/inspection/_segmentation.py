@@ -252,14 +252,11 @@ class SegmentationDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator does not cut strings into words.
-        ValueError
-            If `sample` is out of range, or X or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or does not cut strings into words.
+        ValueError, ImportError
+            If `sample` is out of range, or X or another argument is invalid, or matplotlib is not
+            installed.
         """
         cls._check_matplotlib()
         check_is_fitted(estimator)
@@ -316,10 +313,9 @@ class SegmentationDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If there are no characters or too many, or if lengths do not match.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If there are no characters or too many, or if lengths do not match, or matplotlib is not
+            installed.
         """
         display = cls(characters, probabilities, predicted, true, known=known)
         return display.plot(ax, width=width)
@@ -343,10 +339,8 @@ class SegmentationDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If `width` is invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `width` is invalid, or matplotlib is not installed.
         """
         width = check_count(width, "width", at_least=1)
         lines = break_lines(self.characters, self.predicted.astype(np.bool_), width)

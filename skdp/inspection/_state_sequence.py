@@ -269,15 +269,11 @@ class StateSequenceDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a model that predicts states or factors.
-        ValueError
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a model that predicts states or factors.
+        ValueError, ImportError
             If `sequence` is out of range, the estimator does not have what `kind` requires, or X or
-            another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+            another argument is invalid, or matplotlib is not installed.
         """
         cls._check_model(estimator, "a model that predicts states or factors", "predict")
         if kind is not None:
@@ -343,10 +339,8 @@ class StateSequenceDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If an argument is invalid, or shapes do not fit.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is invalid, or shapes do not fit, or matplotlib is not installed.
         """
         display = cls(
             predicted,
@@ -386,10 +380,8 @@ class StateSequenceDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If `n_states` is invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `n_states` is invalid, or matplotlib is not installed.
         """
         n_states = check_count(n_states, "n_states", at_least=1)
         self._check_matplotlib("plot")

@@ -135,14 +135,11 @@ class TopicAlignmentDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If an estimator is not fitted.
-        TypeError
-            If an estimator is not a topic model.
-        ValueError
-            If the models differ in the number of words, or an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If an estimator is not fitted, or is not a topic model.
+        ValueError, ImportError
+            If the models differ in the number of words, or an argument is invalid, or matplotlib is
+            not installed.
         """
         cls._check_matplotlib("from_estimators")
         labels = []
@@ -199,10 +196,8 @@ class TopicAlignmentDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If an argument is invalid, or the widths differ.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is invalid, or the widths differ, or matplotlib is not installed.
         """
         first = check_distributions(components, "components")
         second = check_distributions(other, "other")
@@ -254,10 +249,8 @@ class TopicAlignmentDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If `kind` is invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `kind` is invalid, or matplotlib is not installed.
         """
         check_choice(kind, "kind", "distance", "similarity")
         cmap = self._find_cmap(cmap, "YlGnBu_r" if kind == "distance" else "YlGnBu")

@@ -493,14 +493,11 @@ class TopicEvolutionDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a topic model.
-        ValueError
-            If `document` is out of range or has no segments, or X or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a topic model.
+        ValueError, ImportError
+            If `document` is out of range or has no segments, or X or another argument is invalid,
+            or matplotlib is not installed.
         """
         _check_shows_cuts(kind, true_cuts)
         cls._check_matplotlib()
@@ -565,11 +562,9 @@ class TopicEvolutionDisplay(Display):
 
         Raises
         ------
-        ValueError
+        ValueError, ImportError
             If shares are negative or do not sum to 1, or shapes do not fit, or another argument is
-            invalid.
-        ImportError
-            If matplotlib is not installed.
+            invalid, or matplotlib is not installed.
         """
         _check_shows_cuts(kind, cut_proba, true_cuts)
         display = cls(
@@ -622,10 +617,8 @@ class TopicEvolutionDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is invalid, or matplotlib is not installed.
         """
         check_choice(kind, "kind", "area", "step", "bar")
         n_topics = check_count(n_topics, "n_topics", at_least=1)

@@ -94,10 +94,8 @@ class TraceDisplay(Display):
             If the estimator is not fitted, or has no trace because it did not run a chain.
         TypeError
             If the estimator is fitted without chains.
-        ValueError
-            If `names` are not in the trace.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `names` are not in the trace, or matplotlib is not installed.
         """
         if isinstance(estimator, ChainEstimator):
             check_is_fitted(estimator, "trace_")
@@ -123,10 +121,8 @@ class TraceDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If `names` are not in the trace.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `names` are not in the trace, or matplotlib is not installed.
         """
         return cls(trace).plot(ax, names=names)
 
@@ -148,10 +144,8 @@ class TraceDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If `names` are not in the trace.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `names` are not in the trace, or matplotlib is not installed.
         """
         names = self._check_names(names)
         n_chains = self.trace.n_chains
@@ -291,14 +285,10 @@ class LowerBoundDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If an estimator is not fitted.
-        TypeError
-            If an estimator has no lower bounds.
-        ValueError
-            If an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If an estimator is not fitted, or has no lower bounds.
+        ValueError, ImportError
+            If an argument is invalid, or matplotlib is not installed.
         """
         cls._check_matplotlib()
         estimators = estimator if isinstance(estimator, list | tuple) else [estimator]
@@ -326,10 +316,8 @@ class LowerBoundDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If `kind` is unknown.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `kind` is unknown, or matplotlib is not installed.
         """
         check_choice(kind, "kind", "bound", "gap")
         names = [] if self.names is None else self.names

@@ -163,14 +163,11 @@ class TransitionDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a hidden Markov model.
-        ValueError
-            If its states have no locations but `kind` is "space", or an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a hidden Markov model.
+        ValueError, ImportError
+            If its states have no locations but `kind` is "space", or an argument is invalid, or
+            matplotlib is not installed.
         """
         cls._check_model(estimator, "a hidden Markov model", "transmat_", "startprob_")
         display = cls(
@@ -234,10 +231,9 @@ class TransitionDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If an argument is invalid, or `kind` is "space" and there are no locations.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is invalid, or `kind` is "space" and there are no locations, or
+            matplotlib is not installed.
         """
         check_choice(kind, "kind", "matrix", "space")
         check_choice(scale, "scale", "log", "linear")
@@ -490,14 +486,11 @@ class FactorDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a model with states.
-        ValueError
-            If the states of the estimator have no factors, or an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a model with states.
+        ValueError, ImportError
+            If the states of the estimator have no factors, or an argument is invalid, or matplotlib
+            is not installed.
         """
         cls._check_matplotlib()
         check_is_fitted(estimator)
@@ -532,10 +525,8 @@ class FactorDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If `states` are not valid states.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `states` are not valid states, or matplotlib is not installed.
         """
         self.states_ = choose_states(states, self.shares, len(self.factors))
         cmap = self._find_cmap(cmap)
