@@ -112,12 +112,6 @@ def as_array(values: Any, name: str, dtype: Any = None) -> NDArray[Any]:
         return np.empty((), dtype=object)
 
 
-def check_shape(array: NDArray[Any], name: str, shape: tuple[int, ...], what: str) -> None:
-    """Raise a ValueError unless an array has a shape; `what` says what that is."""
-    if array.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, {what}, got shape {array.shape}.")
-
-
 def check_word_names(feature_names: Any, n_words: int) -> NDArray[Any]:
     """Return the names of all words of a vocabulary, (n_words,)."""
     names = as_array(feature_names, "feature_names")

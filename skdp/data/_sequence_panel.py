@@ -21,15 +21,7 @@ from skdp.data._frames import (
     read_frame,
     to_numbers,
 )
-from skdp.data._ragged import (
-    Folder,
-    Ragged,
-    as_saved,
-    offsets,
-    read_names,
-    read_parts,
-    read_shape,
-)
+from skdp.data._ragged import Folder, Ragged, as_saved, offsets, read_names, read_parts, read_shape
 
 
 class SequencePanel(Ragged):

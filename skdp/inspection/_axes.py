@@ -323,6 +323,12 @@ def check_numbers(values: Any, name: str, n_dimensions: int, what: str = "number
     return array.astype(np.float64)
 
 
+def check_shape(array: NDArray[Any], name: str, shape: tuple[int, ...], what: str) -> None:
+    """Raise a ValueError unless an array has a shape; `what` says what that is."""
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, {what}, got shape {array.shape}.")
+
+
 def check_fractions(
     values: Any, name: str, n_dimensions: int, error: float = 0.0, what: str = "numbers"
 ) -> Floats:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from skdp._checks import as_array, as_floats, check_integers, check_shape, is_number, shorten
+from skdp._checks import as_array, as_floats, check_integers, is_number, shorten
 from skdp._merge_tree import check_at_most
 from skdp._numeric import Floats, Places
 from skdp.inspection._axes import (
@@ -20,6 +20,7 @@ from skdp.inspection._axes import (
     Display,
     TreeDisplay,
     check_names,
+    check_shape,
     count_leaves,
     with_count,
     write_name,

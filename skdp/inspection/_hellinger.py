@@ -11,14 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from skdp._checks import check_choice, is_number
 from skdp._numeric import Floats
 from skdp.data import SegmentedCorpus
-from skdp.inspection._axes import (
-    GREY,
-    PALETTE,
-    Display,
-    check_fractions,
-    check_numbers,
-    write_name,
-)
+from skdp.inspection._axes import GREY, PALETTE, Display, check_fractions, check_numbers, write_name
 from skdp.inspection._topic_evolution import (
     check_cuts,
     check_parts,

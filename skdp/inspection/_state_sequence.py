@@ -9,21 +9,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import (
-    as_array,
-    as_floats,
-    check_choice,
-    check_count,
-    check_shape,
-    is_number,
-    shorten,
-)
+from skdp._checks import as_array, as_floats, check_choice, check_count, is_number, shorten
 from skdp.inspection._axes import (
     GREY,
     LITERAL,
     PALETTE,
     Display,
     check_names,
+    check_shape,
     draw_boundaries,
     make_panels,
     write_name,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from skdp._checks import as_array, check_shape, shorten
+from skdp._checks import as_array, shorten
 from skdp._numeric import Floats, Places
 from skdp.data import check_panel
 from skdp.emissions._table import code_categories
@@ -18,6 +18,7 @@ from skdp.inspection._axes import (
     check_fractions,
     check_index,
     check_inner,
+    check_shape,
     label_handles,
     write_names,
 )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from skdp._checks import as_floats, check_choice, check_count, check_shape, shorten
+from skdp._checks import as_floats, check_choice, check_count, shorten
 from skdp._numeric import Floats, Places
 from skdp.data import check_corpus
 from skdp.data._ragged import Offsets, offsets
@@ -24,6 +24,7 @@ from skdp.inspection._axes import (
     check_inner,
     check_model,
     check_names,
+    check_shape,
     draw_boundaries,
     write_name,
 )
