@@ -26,7 +26,6 @@ from skdp.inspection._axes import (
     write_name,
 )
 
-_SIZE = (5.6, 4.4)
 _N_STEPS = 150
 """Number of grid points in each direction."""
 _MARGIN = 0.15
@@ -185,7 +184,7 @@ class ClusterDisplay(Display):
         if not masses or not all(is_number(mass) and 0.0 < mass < 1.0 for mass in masses):
             raise ValueError(f"masses must be numbers between 0 and 1, got {shorten(masses)}.")
         groups, names = self._group()
-        ax = self._open(ax, _SIZE, names)
+        ax = self._open(ax, (5.6, 4.4), names)
         self.contours_ = None
         if self.grid is not None:
             x, y, density = self.grid
@@ -266,8 +265,6 @@ def _enclosing_levels(density: NDArray[np.float64], masses: Sequence[float]) -> 
 
 MOST_ROWS = 5000
 """Largest number of rows, since larger matrices are slow to order and exceed any screen."""
-
-_MATRIX_SIZE = (5.4, 4.6)
 
 
 class CoAssignmentDisplay(Display):
@@ -400,7 +397,7 @@ class CoAssignmentDisplay(Display):
             If matplotlib is not installed.
         """
         cmap = self._find_cmap(cmap)
-        ax = self._open(ax, _MATRIX_SIZE)
+        ax = self._open(ax, (5.4, 4.6))
         from matplotlib.patches import Rectangle
 
         self.image_ = ax.imshow(

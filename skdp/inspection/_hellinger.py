@@ -505,9 +505,10 @@ class SegmentMixingDisplay(Display):
                 f"X must be the training documents, with {len(weights)} segments "
                 f"in all; got {chosen.n_rows} segments."
             )
+        prior = getattr(estimator, "mixing_prior", None)
         display = cls(
             weights[chosen.rows],
-            prior_mean=_prior_mean(getattr(estimator, "mixing_prior", None)),
+            prior_mean=prior and float(prior[0] / (prior[0] + prior[1])),
             **chosen.marks,
         )
         return display.plot(ax)
@@ -584,8 +585,3 @@ class SegmentMixingDisplay(Display):
         self._add_legend(handles, labels)
         draw_parts(ax, self._parts)
         return self
-
-
-def _prior_mean(prior: tuple[float, float] | None) -> float | None:
-    """Return the mean weight of the document under a Beta prior."""
-    return None if prior is None else float(prior[0] / (prior[0] + prior[1]))

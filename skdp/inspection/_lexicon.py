@@ -131,7 +131,6 @@ class _Restaurant:
 
 
 _KINDS = ("rank-frequency", "growth", "lengths")
-_SIZE = (4.6, 3.6)
 _N_POINTS = 400
 """Number of points of a growth curve: more are indistinguishable."""
 _GUIDE_FROM, _GUIDE_AT = 25, 5
@@ -417,7 +416,7 @@ class LexiconDisplay(Display):
         name = write_name(str(name), 40)
         self.line_, self.law_, self.draws_, self.bars_ = None, None, [], []
         # Reserve room for the longest label of a legend.
-        ax = self._open(ax, _SIZE, ["expected without context", name])
+        ax = self._open(ax, (4.6, 3.6), ["expected without context", name])
         if kind == "lengths":
             entries = self._draw_lengths(ax)
         else:
@@ -601,7 +600,6 @@ def _find_lengths(
 # Perplexity of language models by order.
 
 
-_PERPLEXITY_SIZE = (4.6, 3.4)
 _MARKERS = "os^Dv<>p"
 
 
@@ -738,7 +736,7 @@ class PerplexityDisplay(Display):
             If matplotlib is not installed.
         """
         labels = list(self.perplexities)
-        ax = self._open(ax, _PERPLEXITY_SIZE, labels)
+        ax = self._open(ax, (4.6, 3.4), labels)
         self.lines_ = []
         for i, curve in enumerate(self.perplexities.values()):
             self.lines_ += ax.plot(

@@ -532,9 +532,6 @@ def _show(ax: Any, values: NDArray[Any], heights: tuple[float, float], **style: 
 # Forecasts, and the observations before them.
 
 
-_SIZE = (7.0, 3.2)
-
-
 class ForecastDisplay(Display):
     """A forecast of one column: the past, the predictive mean, and an interval at each step.
 
@@ -698,7 +695,7 @@ class ForecastDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
-        ax = self._open(ax, _SIZE)
+        ax = self._open(ax, (7.0, 3.2))
         n_past = len(self.history)
         past, ahead = self.times[:n_past], self.times[n_past:]
         self.lines_ = ax.plot(past, self.history, color="black", linewidth=1.0)

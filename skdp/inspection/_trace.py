@@ -193,9 +193,6 @@ class TraceDisplay(Display):
 # Lower bounds of a fit by iteration.
 
 
-_BOUND_SIZE = (5.4, 3.4)
-
-
 class LowerBoundDisplay(Display):
     """The lower bound of the log evidence over the iterations of one or several fits.
 
@@ -321,7 +318,7 @@ class LowerBoundDisplay(Display):
         """
         check_choice(kind, "kind", "bound", "gap")
         names = [] if self.names is None else self.names
-        ax = self._open(ax, _BOUND_SIZE, names)
+        ax = self._open(ax, (5.4, 3.4), names)
         highest = max(float(bounds.max()) for bounds in self.lower_bounds)
         self.lines_ = []
         for i, bounds in enumerate(self.lower_bounds):
@@ -368,7 +365,6 @@ def _check_bounds(bounds: ArrayLike, i: int) -> NDArray[np.float64]:
 # Posterior distribution of the number of components, topics or features.
 
 
-_COUNTS_SIZE = (4.2, 3.0)
 _LEAST = 1e-3
 """Least probability of the smallest and the largest number that are drawn."""
 _FEW = 100
@@ -425,13 +421,11 @@ class ComponentCountDisplay(Display):
         n_samples: int | None = None,
     ):
         self.probabilities = as_floats(probabilities, "probabilities", 1)
-        valid = np.all(self.probabilities >= 0.0) and abs(self.probabilities.sum() - 1.0) < 1e-6
-        if not valid:
+        if not (np.all(self.probabilities >= 0.0) and abs(self.probabilities.sum() - 1.0) < 1e-6):
             raise ValueError("probabilities must be numbers from 0 to 1 that sum to 1.")
-        self.n_components = None
+        self.n_components = self.n_samples = None
         if n_components is not None:
-            self.n_components = check_count(n_components, "n_components", at_least=0)
-        self.n_samples = None
+            self.n_components = check_count(n_components, "n_components")
         if n_samples is not None:
             self.n_samples = check_count(n_samples, "n_samples", at_least=1)
 
@@ -490,7 +484,7 @@ class ComponentCountDisplay(Display):
         """
         shown = np.flatnonzero(self.probabilities >= _LEAST)
         numbers = np.arange(shown[0], shown[-1] + 1)
-        ax = self._open(ax, _COUNTS_SIZE)
+        ax = self._open(ax, (4.2, 3.0))
         from matplotlib.ticker import MaxNLocator
 
         chosen = self.n_components is None
