@@ -2,7 +2,6 @@
 
 import datetime
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import scipy.sparse as sp

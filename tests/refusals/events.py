@@ -2,7 +2,6 @@
 
 import numpy as np
 from sklearn.dummy import DummyClassifier
-from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeRegressor
 
 from skdp.context import LexicalizedEventModel, extract_events

@@ -1,6 +1,5 @@
 """Displays: mistakes and their messages."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 from registry import DOCUMENTS, ROWS, SENTENCES, SERIES, STRINGS, fitted
 

@@ -1,10 +1,7 @@
 """Language models: mistakes and their messages."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
 

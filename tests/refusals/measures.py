@@ -1,6 +1,5 @@
 """Measures, grammars of generators, texts, and panels to transform: mistakes and their messages."""
 
-import numpy as np
 import pandas as pd
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler

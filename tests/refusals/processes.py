@@ -1,7 +1,5 @@
 """Processes: mistakes in calls of samplers and formulas, and their messages."""
 
-import numpy as np
-
 from skdp.processes import concentration_for_table_count as concentration_for
 from skdp.processes import (
     gem_truncation_error,

@@ -1,6 +1,5 @@
 """Topic models: mistakes and their messages."""
 
-import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
