@@ -134,12 +134,6 @@ def share(names=None, **columns):
     return check_shared_out({key: np.array(c) for key, c in columns.items()}, 4, names, "here")
 
 
-class Complete(PoissonEmission):
-    """Counts without missing values."""
-
-    allows_nan = False
-
-
 class Lagging(BaseEstimator):
     """An emission that looks back."""
 

@@ -11,7 +11,6 @@ from skdp.sequence import (
     EmissionSimilarity,
     FactorialHMM,
     FixedSimilarity,
-    PoissonEmission,
 )
 from skdp.sequence._similarities._emission import check_distances
 
@@ -35,12 +34,6 @@ def apart(n):
 
 
 WORDS = TokenSequences.from_sequences([[0, 1], [1]])
-
-
-class Complete(PoissonEmission):
-    """Counts without missing values."""
-
-    allows_nan = False
 
 
 def make(n_components=4, **params):
