@@ -421,11 +421,11 @@ _MIN_STEM = 3
 
 
 class UnknownWords:
-    """Classes of unknown words, learned from the rare words of the training data and their counts.
+    """Classes of unknown words, learned from the rare words of the training data."""
 
-    A class is a list of features: case, digit, hyphen, suffix, prefix. Below `min_count` tokens it
-    loses the last; () always exists. A word has the longest class that its own list begins with.
-    """
+    # A class is a list of features: case, digit, hyphen, suffix, prefix. Below `min_count` tokens
+    # it loses the last; () always exists. A word has the longest class that its own list begins
+    # with.
 
     def __init__(
         self,

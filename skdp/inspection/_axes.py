@@ -370,8 +370,7 @@ class TreeDisplay(Display):
 
         Returns
         -------
-        display
-            The display itself.
+        self
 
         Raises
         ------

@@ -164,16 +164,15 @@ class ClusterDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
-            figure should have ``layout="constrained"``, which makes room for it.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for the legend on the right.
         masses : list of float, default=(0.5, 0.8, 0.95)
             A line for each: the share of the density on the grid that it encloses, between 0 and
             1. The grid is a little larger than the range of the rows.
 
         Returns
         -------
-        ClusterDisplay
-            The display itself.
+        self
 
         Raises
         ------
@@ -388,8 +387,7 @@ class CoAssignmentDisplay(Display):
 
         Returns
         -------
-        CoAssignmentDisplay
-            The display itself.
+        self
 
         Raises
         ------

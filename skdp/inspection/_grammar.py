@@ -280,8 +280,7 @@ class GrammarDisplay(_TextDisplay):
 
         Returns
         -------
-        GrammarDisplay
-            The display itself.
+        self
 
         Raises
         ------
@@ -642,8 +641,7 @@ class ParseTreeDisplay(_TextDisplay):
 
         Returns
         -------
-        ParseTreeDisplay
-            The display itself.
+        self
 
         Raises
         ------

@@ -290,8 +290,7 @@ class HellingerDisplay(Display):
 
         Returns
         -------
-        HellingerDisplay
-            The display itself.
+        self
 
         Raises
         ------
@@ -554,13 +553,12 @@ class SegmentMixingDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
-            figure should have ``layout="constrained"``, which makes room for it.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for the legend on the right.
 
         Returns
         -------
-        SegmentMixingDisplay
-            The display itself.
+        self
 
         Raises
         ------

@@ -383,8 +383,8 @@ class LexiconDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
-            figure should have ``layout="constrained"``, which makes room for it.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for the legend on the right.
         kind : {"rank-frequency", "growth", "lengths"}, default="rank-frequency"
             "rank-frequency": the frequencies of the most frequent word, the second, and so on, with
             drawn texts and the power law of the discount. "growth": the number of distinct words in
@@ -400,8 +400,7 @@ class LexiconDisplay(Display):
 
         Returns
         -------
-        LexiconDisplay
-            The display itself.
+        self
 
         Raises
         ------
@@ -722,13 +721,12 @@ class PerplexityDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
-            figure should have ``layout="constrained"``, which makes room for it.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for the legend on the right.
 
         Returns
         -------
-        PerplexityDisplay
-            The display itself.
+        self
 
         Raises
         ------

@@ -334,8 +334,7 @@ class SegmentationDisplay(Display):
 
         Returns
         -------
-        SegmentationDisplay
-            The display itself.
+        self
 
         Raises
         ------

@@ -368,8 +368,7 @@ class StateSequenceDisplay(Display):
 
         Returns
         -------
-        StateSequenceDisplay
-            The display itself.
+        self
 
         Raises
         ------
@@ -687,8 +686,7 @@ class ForecastDisplay(Display):
 
         Returns
         -------
-        ForecastDisplay
-            The display itself.
+        self
 
         Raises
         ------

@@ -244,8 +244,7 @@ class TopicAlignmentDisplay(Display):
 
         Returns
         -------
-        TopicAlignmentDisplay
-            The display itself.
+        self
 
         Raises
         ------

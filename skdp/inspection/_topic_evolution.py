@@ -593,8 +593,8 @@ class TopicEvolutionDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
-            figure should have ``layout="constrained"``, which makes room for it.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for the legend on the right.
         kind : {"area", "step", "bar"}, default="area"
             Areas stacked along the document, with straight lines from segment to segment; stacked
             columns, one per segment; or bars, with one panel per segment. Segments are numbered
@@ -613,8 +613,7 @@ class TopicEvolutionDisplay(Display):
 
         Returns
         -------
-        TopicEvolutionDisplay
-            The display itself.
+        self
 
         Raises
         ------

@@ -139,8 +139,7 @@ class TraceDisplay(Display):
 
         Returns
         -------
-        TraceDisplay
-            The display itself.
+        self
 
         Raises
         ------
@@ -308,8 +307,7 @@ class LowerBoundDisplay(Display):
 
         Returns
         -------
-        LowerBoundDisplay
-            The display itself.
+        self
 
         Raises
         ------
@@ -474,8 +472,7 @@ class ComponentCountDisplay(Display):
 
         Returns
         -------
-        ComponentCountDisplay
-            The display itself.
+        self
 
         Raises
         ------

@@ -226,8 +226,7 @@ class TransitionDisplay(Display):
 
         Returns
         -------
-        TransitionDisplay
-            The display itself.
+        self
 
         Raises
         ------
@@ -520,8 +519,7 @@ class FactorDisplay(Display):
 
         Returns
         -------
-        FactorDisplay
-            The display itself.
+        self
 
         Raises
         ------

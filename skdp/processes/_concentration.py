@@ -48,12 +48,10 @@ _SMALLEST = 1e-100  # a draw may underflow; at b = 0 the chain would stay foreve
 
 @njit
 def draw_concentration(customers, tables, discount, concentration, shape, rate, rng):
-    """Return the next b of a Gibbs chain that leaves its posterior invariant, for any a in [0, 1).
-
-    (b)_{N_j} in the denominator of prod_j (b | a)_{T_j} / (b)_{N_j} is an integral over
-    x_j ~ Beta(b + 1, N_j - 1), and each factor b + a m of the numerator is a sum over
-    y_jm ~ Bernoulli(b / (b + a m)). Given these, b is Gamma(c + sum y, d - sum log x).
-    """
+    """Return the next b of a Gibbs chain that leaves its posterior invariant, 0 <= a < 1."""
+    # (b)_{N_j} in the denominator of prod_j (b | a)_{T_j} / (b)_{N_j} is an integral over
+    # x_j ~ Beta(b + 1, N_j - 1), and each factor b + a m of the numerator is a sum over
+    # y_jm ~ Bernoulli(b / (b + a m)). Given these, b is Gamma(c + sum y, d - sum log x).
     shape, rate = add_evidence(customers, tables, discount, concentration, shape, rate, rng)
     return draw_given_evidence(shape, rate, rng)
 
@@ -231,11 +229,9 @@ def _unseat_block(n, t, a, values, row_ptr, rng):
 
 @njit_forceinline
 def draw_seating_evidence(n, t, discount, values, row_ptr, rng):
-    """Return the power of 1 - a that n customers at t tables of one dish contribute: sum (1 - z).
-
-    Written out, S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t has a factor n - a t for each customer who
-    joined n others at t tables: a sum over z ~ Bernoulli((n - t) / (n - a t)).
-    """
+    """Return the power of 1 - a that customers of one dish contribute: sum (1 - z)."""
+    # Written out, S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t has a factor n - a t for each customer
+    # who joined n others at t tables: a sum over z ~ Bernoulli((n - t) / (n - a t)).
     a = discount
     evidence = 0
     # From the last customer to the first, draw whether it opened a table, and z if it did not. The
@@ -497,10 +493,9 @@ def concentration_for_table_count(
 def _tables_after_first(
     n: NDArray[np.float64], a: float, c: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the expected number of tables besides the first, of n >= 1 customers; c = b + a > 0.
-
-    It is (b + a) ((b + a + 1)_{n-1} / (b + 1)_{n-1} - 1) / a, which does not cancel near b = -a.
-    """
+    """Return the expected number of tables besides the first of n >= 1 customers; c = b + a > 0."""
+    # It is (b + a) ((b + a + 1)_{n-1} / (b + 1)_{n-1} - 1) / a, which does not cancel near b = -a.
+    #
     # log ((b + 1 + a)_{n-1} / (b + 1)_{n-1}) / a is a sum over all customers except the first: 16
     # terms are added one by one, and the rest by Stirling's series.
     growth = np.zeros(np.broadcast_shapes(n.shape, c.shape))

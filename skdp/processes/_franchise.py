@@ -501,11 +501,9 @@ class FranchiseStart(NamedTuple):
 
 
 def find_start(layout: FranchiseLayout, base: Floats, priors: FranchisePriors) -> FranchiseStart:
-    """Return a start near the posterior of concentrations and tables, which move together slowly.
-
-    From one table in each cell, large restaurants would have far too few tables for hundreds of
-    sweeps, and concentrations would stay low. Here concentrations do not depend on tables.
-    """
+    """Return a start near the posterior of concentrations and tables, which mix slowly."""
+    # From one table in each cell, large restaurants would have far too few tables for hundreds of
+    # sweeps, and concentrations would stay low. Here concentrations do not depend on tables.
     n_laws = layout.n_laws
     discount = np.full(n_laws, 0.5) if priors.discount is None else priors.discount
     is_given = priors.concentration is not None
