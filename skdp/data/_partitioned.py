@@ -154,6 +154,12 @@ def split_samples(sizes: NDArray[np.int64], n_partitions: int) -> list[tuple[int
     return list(pairwise([*bounds, len(sizes)]))
 
 
+def raise_without_constructor(cls: type) -> NoReturn:
+    """Raise a TypeError that names the class methods that make data sets."""
+    makers = ", ".join(name for name in dir(cls) if name.startswith("from_"))
+    raise TypeError(f"Make a {cls.__name__} by one of {makers}.")
+
+
 class Partitioned:
     """Base class of partitioned data sets, whose containers need not be in memory together."""
 
@@ -161,10 +167,6 @@ class Partitioned:
 
     _parts: tuple[Partition, ...]
     _n_features: int
-
-    def __init__(self) -> None:
-        makers = ", ".join(name for name in dir(type(self)) if name.startswith("from_"))
-        raise TypeError(f"Make a {type(self).__name__} by one of {makers}.")
 
     @classmethod
     def _make(cls, parts: list[Partition]) -> Self:
@@ -506,6 +508,9 @@ class PartitionedCorpus(Partitioned):
 
     _kind = SegmentedCorpus
 
+    def __init__(self) -> None:
+        raise_without_constructor(type(self))
+
     @classmethod
     def from_corpus(cls, corpus: SegmentedCorpus, n_partitions: int) -> Self:
         """Return a corpus split into runs of whole documents with about equal numbers of tokens.
@@ -555,6 +560,9 @@ class PartitionedPanel(Partitioned):
 
     _kind = SequencePanel
 
+    def __init__(self) -> None:
+        raise_without_constructor(type(self))
+
     @classmethod
     def from_panel(cls, panel: SequencePanel, n_partitions: int) -> Self:
         """Return a panel split into runs of whole sequences with about equal numbers of rows.
@@ -601,6 +609,9 @@ class PartitionedSentences(Partitioned):
     """
 
     _kind = TokenSequences
+
+    def __init__(self) -> None:
+        raise_without_constructor(type(self))
 
     @classmethod
     def from_sentences(cls, sentences: TokenSequences, n_partitions: int) -> Self:
