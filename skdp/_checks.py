@@ -32,6 +32,13 @@ def is_number(value: Any) -> bool:
     return not isinstance(value, int) or abs(value) <= _LARGEST_REAL
 
 
+def check_choice(value: Any, name: str, *choices: str) -> None:
+    """Raise a ValueError unless an argument, which may be an array, is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        *others, last = map(repr, choices)
+        raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {shorten(value)}.")
+
+
 _LONGEST = 200
 
 

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from numbers import Integral
 from types import NoneType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn import get_config
@@ -33,6 +33,7 @@ __all__ = [
     "EstimatorMixin",
     "HasMethods",
     "Interval",
+    "PlainOutputMixin",
     "StrOptions",
     "begin_fit_task",
     "get_callbacks",
@@ -68,6 +69,28 @@ JOBS: list[Any] = [
     None,
 ]
 """Constraints of `n_jobs`."""
+
+
+class PlainOutputMixin:
+    """Mixin of transformers whose output is never wrapped into data frames, placed first."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**{"auto_wrap_output_keys": None, **kwargs})
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Do nothing: the output is always of the kind that `transform` describes.
+
+        So you can set a whole Pipeline to return data frames: its later steps will do so.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None, default=None
+
+        Returns
+        -------
+        self
+        """
+        return self
 
 
 class _Shortened:

@@ -1,10 +1,10 @@
 """The tests that an edit affects: ``pytest --affected`` or ``pytest --affected=REVISION``.
 
 A file of tests is affected if it has changed, if a module, a ``conftest.py`` or another file that
-it uses has, or if it names a changed file of another kind, such as a page. It uses what it imports
-and what the programs in its strings import, over any number of steps. A name that a package
-re-exports stands for the module that defines it, so an edit of one model does not affect the tests
-of others.
+it uses has, or if it names a changed file of another kind, such as a page. It uses what it imports,
+what the programs in its strings import, and what it globs, over any number of steps. A name that a
+package re-exports stands for the module that defines it, so an edit of one model does not affect
+the tests of others.
 """
 
 import ast
@@ -30,6 +30,7 @@ DOTTED = re.compile(r"\b(skdp(?:\.\w+)+)")
 ANY = re.compile(r"skdp\.\{|getattr\(skdp|skdp\.__path__")
 """Names of modules that are made when the test runs: it may use all of them."""
 SCRIPT = re.compile(r"[\"'](\w+\.py)[\"']")
+GLOB = re.compile(r"\bglob\(\"(\*\.\w+)\"\)")
 
 
 def changed_files(root: Path, revision: str) -> set[str]:
@@ -101,17 +102,22 @@ class ImportGraph:
         return frozenset(found)
 
     def _used_by(self, file: str) -> set[str]:
-        """Return the files that a file imports or runs."""
+        """Return the files that a file imports, runs or reads."""
+        if not file.endswith(".py"):
+            return set()
         imported = {each for item in self._imported(file) for each in self._resolve(*item)}
-        return imported | self._scripts(file)
+        return imported | self._beside(file)
 
-    def _scripts(self, file: str) -> set[str]:
-        """Return the files in the same folder that a file of tests names, to run them."""
+    def _beside(self, file: str) -> set[str]:
+        """Return what a file of tests names, to run it, or globs in its folder, and modules beside
+        such tables."""
         if not file.startswith("tests/"):
             return set()
         folder, text = Path(file).parent, (self._root / file).read_text(encoding="utf-8")
-        beside = {(folder / name).as_posix() for name in SCRIPT.findall(text)}
-        return beside & {*self._files.values()}
+        tables = [path for name in GLOB.findall(text) for path in (self._root / folder).glob(name)]
+        names = [*SCRIPT.findall(text), *(f"{table.stem}.py" for table in tables)]
+        modules = {(folder / name).as_posix() for name in names} & {*self._files.values()}
+        return modules | {table.relative_to(self._root).as_posix() for table in tables}
 
     def _imported(self, file: str) -> list[tuple[str, str]]:
         """Return the imports of a file: pairs of a module and a name in it, or ""."""

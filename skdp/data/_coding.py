@@ -163,11 +163,9 @@ def with_codes(
     allow_missing: bool = False,
     reads_types: bool = False,
 ) -> tuple[Any, Categories | None]:
-    """Encode the columns of categories that are not numbers; return X with codes, and categories.
-
-    With `reset` (in ``fit``) categories are those of X, not the `known` ones. With `reads_types`,
-    numbers of a categorical type are labels, and all labels of the type are categories.
-    """
+    """Return X with codes in its columns of categories that are not numbers, and categories."""
+    # With `reset` (in ``fit``) categories are those of X, not the `known` ones. With `reads_types`,
+    # numbers of a categorical type are labels, and all labels of the type are categories.
     tables, remake = _as_tables(X)
     if not tables:
         return X, known

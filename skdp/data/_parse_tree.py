@@ -41,11 +41,9 @@ _NAME = re.compile("-[lr][rsc]b-", re.IGNORECASE)
 def parse_brackets(
     lines: Iterable[str], root_label: str = "ROOT", where: str = "", skip: Skip | None = None
 ) -> Iterator[list[Item]]:
-    """Yield the trees of bracketed text in flat form; an empty tree is an empty list.
-
-    A malformed tree raises a ValueError, or is left out after a call of `skip`. An outer bracket
-    without a label gets `root_label` unless it holds one tree.
-    """
+    """Yield the trees of bracketed text in flat form; an empty tree is an empty list."""
+    # A malformed tree raises a ValueError, or is left out after a call of `skip`. An outer bracket
+    # without a label gets `root_label` unless it holds one tree.
     if skip is not None:
         lines = list(lines)
         for first, last in _find_never_closed(lines):  # they would swallow the following trees
@@ -342,7 +340,7 @@ class HeadFinder:
         if name == "collins":
             rules = COLLINS_HEAD_RULES
         if isinstance(rules, Mapping):
-            self._rules = {_check_label(label): _compile(label, rules[label]) for label in rules}
+            self._rules = {label: _compile(label, rules[label]) for label in rules}
         elif self._has_table:
             raise ValueError(
                 "Head rules must be 'collins', 'first', 'last' or a dict of "
@@ -386,6 +384,8 @@ def _run(passes: list[_Pass], categories: list[str], places: list[int]) -> int:
 
 def _compile(label: str, rule: Any) -> list[_Pass]:
     """Return the searches of a rule, which may be a single search or a list."""
+    if not isinstance(label, str):
+        raise ValueError(f"The labels of head rules must be str, got {shorten(label)}.")
     is_one = len(rule) == 2 and isinstance(rule[0], str) if isinstance(rule, tuple) else False
     passes = [rule] if is_one else rule
     if not isinstance(passes, list) or not passes:
@@ -394,7 +394,8 @@ def _compile(label: str, rule: Any) -> list[_Pass]:
     for each in passes:
         if not isinstance(each, tuple) or len(each) != 2 or each[0] not in _DIRECTIONS:
             raise _wrong(label, rule)
-        groups = [(group,) if isinstance(group, str) else group for group in _listed(each[1])]
+        listed: Any = each[1] if isinstance(each[1], list | tuple) else [None]
+        groups = [(group,) if isinstance(group, str) else group for group in listed]
         if not all(
             isinstance(group, tuple) and all(isinstance(name, str) for name in group)
             for group in groups
@@ -402,16 +403,6 @@ def _compile(label: str, rule: Any) -> list[_Pass]:
             raise _wrong(label, rule)
         found.append(_Pass(each[0] == "left", [frozenset(group) for group in groups]))
     return found
-
-
-def _listed(labels: Any) -> Any:
-    return labels if isinstance(labels, list | tuple) else [None]
-
-
-def _check_label(label: Any) -> str:
-    if not isinstance(label, str):
-        raise ValueError(f"The labels of head rules must be str, got {shorten(label)}.")
-    return label
 
 
 def _wrong(label: str, rule: Any) -> ValueError:
@@ -854,7 +845,7 @@ class ParseTree:
         return _build(items, lambda label, children: cls._make(label, tuple(children)))
 
     def __reduce__(self) -> Any:
-        return _rebuild, (type(self), tuple(self._flat()))
+        return self._from_flat, (tuple(self._flat()),)
 
     def __hash__(self) -> int:
         return self._hash
@@ -886,10 +877,6 @@ def _build(items: Iterable[Item], make: Callable[[str, list[Any]], Any]) -> Any:
             label, n_children = item
             stack[-n_children:] = [make(label, stack[-n_children:])]
     return stack[0]
-
-
-def _rebuild(cls: type[ParseTree], items: tuple[Item, ...]) -> ParseTree:
-    return cls._from_flat(items)
 
 
 def name_other(value: object, what: str, wanted: str = "a ParseTree") -> str:

@@ -41,11 +41,9 @@ def check_path(path: Any, name: str) -> Path:
 def replace_file(
     path: Path, mode: str = "wb", *, is_durable: bool = False, **options: Any
 ) -> Iterator[IO[Any]]:
-    """Open a new file next to `path`, which replaces `path` once everything is written.
-
-    After a failure `path` is unchanged. A link stays a link, to the new file; a pipe or a device is
-    written to directly. `is_durable`: wait until the file and its name are on disk.
-    """
+    """Open a new file next to `path`, which replaces `path` once everything is written."""
+    # After a failure `path` is unchanged. A link stays a link, to the new file; a pipe or a device
+    # is written to directly. `is_durable`: wait until the file and its name are on disk.
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         with open(path, mode, **options) as file:
@@ -241,11 +239,10 @@ def check_offsets(ptr: ArrayLike, name: str, items: str, n_items: int) -> Offset
 
 
 class Ragged:
-    """Base class of containers: an immutable sequence of samples of unequal size.
+    """Base class of containers: an immutable sequence of samples of unequal size."""
 
-    All items are in one array, and each level of nesting has one of offsets, the outermost first:
-    part p holds the parts ``ptr[p]:ptr[p + 1]`` of the next level, or items at the innermost.
-    """
+    # All items are in one array, and each level of nesting has one of offsets, the outermost first:
+    # part p holds the parts ``ptr[p]:ptr[p + 1]`` of the next level, or items at the innermost.
 
     __slots__ = ("_n_features", "_names", "_ptrs", "_values")
 
@@ -264,9 +261,11 @@ class Ragged:
     """Names of columns, or the words of the vocabulary; None if they are unknown."""
 
     @classmethod
-    def _make(cls, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
+    def _make(
+        cls, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int, names: Any = None
+    ) -> Self:
         """Return a container of arrays without validation."""
-        return cls.__new__(cls)._set(values, ptrs, n_features)
+        return cls.__new__(cls)._set(values, ptrs, n_features)._with_names(names)
 
     def _set(self, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
         self._values = as_readonly(values)
@@ -294,11 +293,9 @@ class Ragged:
 
     @classmethod
     def _locate(cls, ptrs: tuple[Offsets, ...], index: int) -> str:
-        """Return the location of an item or part, such as "document 3, segment 1".
-
-        `index` counts what the last of `ptrs` refer to: items, if these are the offsets of all
-        levels, or innermost parts, if they are all but the last.
-        """
+        """Return the location of an item or part, such as "document 3, segment 1"."""
+        # `index` counts what the last of `ptrs` refer to: items, if these are the offsets of all
+        # levels, or innermost parts, if they are all but the last.
         path = [index]
         for ptr in ptrs[::-1]:
             path.insert(0, int(np.searchsorted(ptr, path[0], side="right")) - 1)
@@ -410,10 +407,8 @@ class Ragged:
     @classmethod
     def _read_arrays(cls, folder: Folder, mmap_mode: str | None) -> list[NDArray[Any]]:
         """Return the values, followed by the offsets from the innermost to the outermost."""
-        return [
-            read_array(folder, name, mmap_mode)
-            for name in (cls._values_name, *cls._ptr_names[::-1])
-        ]
+        names = (cls._values_name, *cls._ptr_names[::-1])
+        return [read_array(folder, name, mmap_mode) for name in names]
 
     def __len__(self) -> int:
         return len(self._ptrs[0]) - 1
@@ -452,16 +447,14 @@ class Ragged:
 
     def _like(self, values: NDArray[Any], ptrs: tuple[Offsets, ...]) -> Self:
         """Return a container of other items with all else that this one has."""
-        return self._make(values, ptrs, self._n_features)._with_names(self._names)
+        return self._make(values, ptrs, self._n_features, self._names)
 
     @classmethod
     def _join_all(cls, containers: Sequence[Self]) -> Self:
         """Return the samples of all containers, which have the same features."""
-        ptrs = []
-        for level in zip(*(each._ptrs for each in containers), strict=True):
-            ptrs.append(join_offsets(level))
+        levels = zip(*(each._ptrs for each in containers), strict=True)
         values = np.concatenate([each._values for each in containers])
-        return containers[0]._like(values, tuple(ptrs))
+        return containers[0]._like(values, tuple(map(join_offsets, levels)))
 
     def _sample(self, i: int) -> Any:
         """Return sample i, for 0 <= i < len(self)."""
@@ -480,7 +473,7 @@ class Ragged:
     __hash__ = None  # type: ignore[assignment]  # marks the class as unhashable
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._make, (self._values, self._ptrs, self._n_features)
+        return self._make, (self._values, self._ptrs, self._n_features, self._names)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {', '.join(self._sizes())}>"

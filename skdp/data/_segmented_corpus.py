@@ -164,7 +164,7 @@ class SegmentedCorpus(RaggedTokens):
             )
         tokens, segment_ptr = cls._join(segments, (doc_ptr,))
         checked = cls._check(tokens, (doc_ptr, segment_ptr), n_features)
-        return cls._make(*checked)._set_parts(part_ptr)
+        return cls._make(*checked, part_ptr=part_ptr)
 
     @classmethod
     def _of_samples(cls, samples: list[Any], n_features: int) -> Self:
@@ -306,9 +306,16 @@ class SegmentedCorpus(RaggedTokens):
             )
         return checked
 
-    def _set(self, values: NDArray[Any], ptrs: tuple[Offsets, ...], n_features: int) -> Self:
-        self._part_ptr = None
-        return super()._set(values, ptrs, n_features)
+    @classmethod
+    def _make(
+        cls,
+        values: NDArray[Any],
+        ptrs: tuple[Offsets, ...],
+        n_features: int,
+        names: Any = None,
+        part_ptr: Offsets | None = None,
+    ) -> Self:
+        return super()._make(values, ptrs, n_features, names)._set_parts(part_ptr)
 
     def _set_parts(self, part_ptr: Offsets | None) -> Self:
         """Divide the documents of a new corpus into parts, and return it."""
@@ -370,10 +377,8 @@ class SegmentedCorpus(RaggedTokens):
     __hash__ = None  # type: ignore[assignment]  # marks the class as unhashable
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._part_ptr is None and self._names is None:
-            return super().__reduce__()
-        arrays = type(self), self._values, self._ptrs, self._n_features, self._part_ptr
-        return _remake, arrays if self._names is None else (*arrays, self._names)
+        make, arguments = super().__reduce__()
+        return make, (*arguments, self._part_ptr)
 
     @property
     def part_ptr(self) -> NDArray[np.int64] | None:
@@ -399,18 +404,6 @@ class SegmentedCorpus(RaggedTokens):
         first, last = np.searchsorted(self._part_ptr, (begin, end))
         parts = pairwise((self._part_ptr[first : last + 1] - begin).tolist())
         return [segments[b:e] for b, e in parts]
-
-
-def _remake(
-    cls: type[SegmentedCorpus],
-    tokens: NDArray[np.int32],
-    ptrs: tuple[Offsets, ...],
-    n_features: int,
-    part_ptr: Offsets | None,
-    names: tuple[str, ...] | None = None,
-) -> SegmentedCorpus:
-    """Return the corpus of unpickled attributes."""
-    return cls._make(tokens, ptrs, n_features)._set_parts(part_ptr)._with_names(names)
 
 
 def _is_in_parts(documents: list[Any]) -> bool:

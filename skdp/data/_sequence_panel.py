@@ -21,16 +21,7 @@ from skdp.data._frames import (
     read_frame,
     to_numbers,
 )
-from skdp.data._ragged import (
-    Folder,
-    Offsets,
-    Ragged,
-    as_saved,
-    offsets,
-    read_names,
-    read_parts,
-    read_shape,
-)
+from skdp.data._ragged import Folder, Ragged, as_saved, offsets, read_names, read_parts, read_shape
 
 
 class SequencePanel(Ragged):
@@ -137,7 +128,7 @@ class SequencePanel(Ragged):
         # Data frames are stored by columns, so their concatenation is in Fortran order.
         values = np.ascontiguousarray(np.concatenate(arrays, dtype=np.float64))
         ptr = offsets([len(array) for array in arrays])
-        return cls._make(values, (ptr,), width)._with_names(names)
+        return cls._make(values, (ptr,), width, names)
 
     @classmethod
     def _of_samples(cls, samples: list[Any], n_features: int) -> Self:
@@ -193,7 +184,7 @@ class SequencePanel(Ragged):
                [7.5]])
         """
         values, ptr, names = read_frame(frame, by, time, columns)
-        return cls._make(values, (ptr,), values.shape[1])._with_names(names)
+        return cls._make(values, (ptr,), values.shape[1], names)
 
     def _with_names(self, names: Sequence[Any] | NDArray[Any] | None) -> Self:
         """Name the columns of a new panel, and return it."""
@@ -220,9 +211,6 @@ class SequencePanel(Ragged):
         shape = read_shape(folder, cls._values_name)
         return shape[1] if len(shape) == 2 else 1
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _remake, (type(self), self._values, self._ptrs[0], self._names)
-
     @property
     def feature_names(self) -> NDArray[np.object_] | None:
         """(D,) read-only array of str objects, the names of the columns, or None."""
@@ -237,16 +225,6 @@ class SequencePanel(Ragged):
     def ptr(self) -> NDArray[np.int64]:
         """(n_sequences + 1,) read-only array of the offsets of sequences in `values`."""
         return self._ptrs[0]
-
-
-def _remake(
-    cls: type[SequencePanel],
-    values: NDArray[np.float64],
-    ptr: Offsets,
-    names: NDArray[np.object_] | None,
-) -> SequencePanel:
-    """Return the panel of unpickled attributes."""
-    return cls._make(values, (ptr,), values.shape[1])._with_names(names)
 
 
 def _as_observations(values: ArrayLike, name: str) -> NDArray[Any]:

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import gaussian_filter1d
 from sklearn.utils import Bunch, check_array
 
-from skdp._checks import as_floats, check_count, check_integers, check_memory, shorten
+from skdp._checks import as_floats, check_choice, check_count, check_integers, check_memory, shorten
 from skdp._numeric._random import make_seed_sequence
-from skdp.datasets._panels import check_number, is_option
+from skdp.datasets._panels import check_number
 
 # The cocktail party: the task is to infer from microphones who speaks when.
 
@@ -121,12 +121,8 @@ def make_cocktail_party(
     n_steps = check_count(n_steps, "n_steps", at_least=1)
     sizes = _check_sizes(conversation_sizes)
     n_factors = int(sizes.sum())
-    for value, name, options in (
-        (amplitude, "amplitude", _AMPLITUDES),
-        (durations, "durations", _DURATIONS),
-    ):
-        if not is_option(value, options):
-            raise ValueError(f"{name} must be {options[0]!r} or {options[1]!r}, got {value!r}.")
+    check_choice(amplitude, "amplitude", *_AMPLITUDES)
+    check_choice(durations, "durations", *_DURATIONS)
     turn = check_number(turn_length, "turn_length", at_least=1.0)
     pause = check_number(pause_length, "pause_length", at_least=1.0)
     noise_scale = check_number(noise_scale, "noise_scale", at_least=0.0)
@@ -307,11 +303,7 @@ def make_feature_images(
     rng_features, rng_noise = map(np.random.default_rng, seeds)
     features = rng_features.random((n_samples, len(glyphs))) < probability
     noise = noise_scale * rng_noise.standard_normal((n_samples, glyphs.shape[1]))
-    return Bunch(
-        data=features @ glyphs + noise,
-        features=features.astype(np.int8),
-        glyphs=glyphs,
-    )
+    return Bunch(data=features @ glyphs + noise, features=features.astype(np.int8), glyphs=glyphs)
 
 
 def _read_glyphs() -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
@@ -16,6 +15,7 @@ from skdp._checks import (
     LARGEST,
     SMALLEST,
     as_array,
+    check_choice,
     check_count,
     check_integers,
     check_memory,
@@ -103,17 +103,6 @@ def check_number(
         bound = f">= {at_least:g}" if at_least > -np.inf else f"> {above:g}"
         raise ValueError(f"{name} must be a finite number {bound}, got {shorten(value)}.")
     return number
-
-
-def is_option(value: Any, options: Iterable[str]) -> bool:
-    """Return whether a value is one of the options, which an array never is."""
-    return isinstance(value, str) and value in tuple(options)
-
-
-def check_option(value: Any, name: str, options: Iterable[str]) -> None:
-    """Raise unless a value is one of the options."""
-    if not is_option(value, options):
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}.")
 
 
 def check_sizes(
@@ -246,7 +235,7 @@ def make_lt_panel(
     n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
     step_range = check_sizes(n_steps, "n_steps", n_sequences, "n_sequences", at_least=1)
     n_states = check_count(n_states, "n_states", at_least=1)
-    check_option(emission, "emission", _LT_EMISSIONS)
+    check_choice(emission, "emission", *_LT_EMISSIONS)
     n_features = check_count(n_features, "n_features", at_least=1 + (emission == "categorical"))
     n_dims = check_count(n_dims, "n_dims", at_least=1)
     decay = _check_scale(decay, "decay", at_least=0.0)
@@ -399,7 +388,7 @@ def make_sticky_panel(
     n_sequences = check_count(n_sequences, "n_sequences", at_least=1)
     step_range = check_sizes(n_steps, "n_steps", n_sequences, "n_sequences", at_least=1)
     n_states = check_count(n_states, "n_states", at_least=1)
-    check_option(emission, "emission", _STICKY_EMISSIONS)
+    check_choice(emission, "emission", *_STICKY_EMISSIONS)
     n_features = check_count(n_features, "n_features", at_least=1 + (emission == "categorical"))
     stay = check_number(stay, "stay", at_least=0.0)
     if stay >= 1.0:

@@ -13,6 +13,7 @@ from sklearn.utils import Bunch, check_array
 from skdp._checks import (
     as_array,
     as_floats,
+    check_choice,
     check_concentration,
     check_count,
     check_discount,
@@ -23,7 +24,7 @@ from skdp._checks import (
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.data._ragged import offsets
-from skdp.datasets._panels import check_number, check_option, check_sizes
+from skdp.datasets._panels import check_number, check_sizes
 
 # Corpora drawn from the segmented topic models, with the truth.
 
@@ -140,7 +141,7 @@ def make_segmented_corpus(
     ((3, 200), (3, 5), (12, 5))
     """
     n_documents = check_count(n_documents, "n_documents", at_least=1)
-    check_option(model, "model", _MODELS)
+    check_choice(model, "model", *_MODELS)
     mean_length = check_number(segment_length, "segment_length", above=0.0)
     a = check_discount(discount)
     b = check_concentration(concentration)
@@ -229,10 +230,7 @@ def _check_doc_topic_prior(prior: Any, n_topics: int) -> NDArray[np.float64]:
 
 
 def _draw_mixing(
-    model: str,
-    doc_ptr: NDArray[np.int64],
-    lambdas: tuple[float, float],
-    rng: np.random.Generator,
+    model: str, doc_ptr: NDArray[np.int64], lambdas: tuple[float, float], rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Draw the weight rho of the document for every segment; it is 1 for first segments."""
     if model == "adaptive":

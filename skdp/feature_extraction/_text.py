@@ -22,7 +22,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_unmasked, shorten
-from skdp._sklearn_compat import EstimatorMixin
+from skdp._sklearn_compat import EstimatorMixin, PlainOutputMixin
 from skdp.data import SegmentedCorpus, TokenSequences
 from skdp.data._frames import normalize_text
 
@@ -46,11 +46,10 @@ _CLASS_OR_ESCAPE = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\.", re.DOTALL)
 
 
 class WordPattern:
-    """Finds words by a regular expression in which marks belong to the letters before them.
+    """Finds words by a regular expression in which marks belong to the letters before them."""
 
-    The group, if there is one, is the word. ASCII texts are searched with the expression as it is,
-    and so are all texts if it has the flag ``(?a)`` or ``(?x)``.
-    """
+    # The group, if there is one, is the word. ASCII texts are searched with the expression as it
+    # is, and so are all texts if it has the flag ``(?a)`` or ``(?x)``.
 
     def __init__(self, pattern: str):
         self._plain = re.compile(pattern)
@@ -163,15 +162,11 @@ class WordNumbers:
         return tokens[kept], kept_before[np.asarray(self._ends)]
 
 
-class TextVectorizer(EstimatorMixin, TransformerMixin, BaseEstimator):
+class TextVectorizer(PlainOutputMixin, EstimatorMixin, TransformerMixin, BaseEstimator):
     """Base of the vectorizers: raw text in, a container of word ids out."""
 
     vocabulary: Any
     vocabulary_: dict[str, int]
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        # Containers are never wrapped into data frames.
-        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -207,21 +202,6 @@ class TextVectorizer(EstimatorMixin, TransformerMixin, BaseEstimator):
         if self.vocabulary is not None and not hasattr(self, "vocabulary_"):
             self._take_vocabulary()
         check_is_fitted(self, "vocabulary_")
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Do nothing: the output is always a container.
-
-        So you can set a whole Pipeline to return data frames: its later steps will do so.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None, default=None
-
-        Returns
-        -------
-        self
-        """
-        return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the words of the vocabulary in the order of their ids.
@@ -441,11 +421,11 @@ _MIN_STEM = 3
 
 
 class UnknownWords:
-    """Classes of unknown words, learned from the rare words of the training data and their counts.
+    """Classes of unknown words, learned from the rare words of the training data."""
 
-    A class is a list of features: case, digit, hyphen, suffix, prefix. Below `min_count` tokens it
-    loses the last; () always exists. A word has the longest class that its own list begins with.
-    """
+    # A class is a list of features: case, digit, hyphen, suffix, prefix. Below `min_count` tokens
+    # it loses the last; () always exists. A word has the longest class that its own list begins
+    # with.
 
     def __init__(
         self,

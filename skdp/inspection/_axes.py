@@ -44,11 +44,11 @@ _LONGEST = 100
 """Largest number of drawn characters of a name: figures have no room for more."""
 
 
-def check_names(names: Sequence[Any] | None, what: str, n: int) -> list[str]:
-    """Return n names, each converted to str; None stands for "0", "1", ..."""
-    if names is None:
-        return [str(k) for k in range(n)]
-    return as_names(names, what, n)
+def check_names(
+    names: Sequence[Any] | None, what: str, n: int, prefix: str = "", why: str = ""
+) -> list[str]:
+    """Return n names as str; None stands for "0", "1", ... after `prefix`."""
+    return [f"{prefix}{k}" for k in range(n)] if names is None else as_names(names, what, n, why)
 
 
 def as_names(names: Sequence[Any], what: str, n: int, why: str = "") -> list[str]:
@@ -72,18 +72,6 @@ def write_name(name: str, longest: int = _LONGEST) -> str:
 def write_names(names: Iterable[str]) -> list[str]:
     """Return the drawn forms of names."""
     return [write_name(name) for name in names]
-
-
-def check_cmap(cmap: Any) -> Any:
-    """Return a colormap, given itself or its name, or raise an error that names the argument."""
-    from matplotlib import colormaps
-    from matplotlib.colors import Colormap
-
-    if isinstance(cmap, Colormap):
-        return cmap
-    if not isinstance(cmap, str) or cmap not in colormaps:
-        raise ValueError(f"cmap must be a matplotlib colormap or its name, got {shorten(cmap)}.")
-    return colormaps[cmap]
 
 
 def check_axes(ax: Any) -> Any:
@@ -117,6 +105,21 @@ class Display:
         """Check, before all work, that a fitted estimator can be drawn: see `check_model`."""
         cls._check_matplotlib()
         check_model(estimator, what, *required)
+
+    def _find_cmap(self, cmap: Any, default: str = "Blues") -> Any:
+        """Return a colormap, given itself or its name."""
+        self._check_matplotlib("plot")
+        from matplotlib import colormaps
+        from matplotlib.colors import Colormap
+
+        cmap = default if cmap is None else cmap
+        if isinstance(cmap, Colormap):
+            return cmap
+        if not isinstance(cmap, str) or cmap not in colormaps:
+            raise ValueError(
+                f"cmap must be a matplotlib colormap or its name, got {shorten(cmap)}."
+            )
+        return colormaps[cmap]
 
     def _open(self, ax: Any, size: tuple[float, float], labels: Sequence[str] = ()) -> Any:
         """Set `ax`, or the axes of a new figure with room for `size` inches and for a legend."""
@@ -285,13 +288,6 @@ def check_model(estimator: Any, what: str, *required: str, name: str = "estimato
             )
 
 
-def check_choice(value: Any, name: str, *choices: str) -> None:
-    """Raise a ValueError unless an argument is one of the choices."""
-    if not isinstance(value, str) or value not in choices:
-        *others, last = map(repr, choices)
-        raise ValueError(f"{name} must be {', '.join(others)} or {last}, got {value!r}.")
-
-
 def check_index(index: Any, name: str, n: int, what: str) -> int:
     """Return the position of one of the n parts of X."""
     index = check_count(index, name)
@@ -325,6 +321,12 @@ def check_numbers(values: Any, name: str, n_dimensions: int, what: str = "number
             f"{array.dtype}."
         )
     return array.astype(np.float64)
+
+
+def check_shape(array: NDArray[Any], name: str, shape: tuple[int, ...], what: str) -> None:
+    """Raise a ValueError unless an array has a shape; `what` says what that is."""
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, {what}, got shape {array.shape}.")
 
 
 def check_fractions(
@@ -368,8 +370,7 @@ class TreeDisplay(Display):
 
         Returns
         -------
-        display
-            The display itself.
+        self
 
         Raises
         ------

@@ -9,24 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, as_floats, check_integers, is_number, shorten
 from skdp._merge_tree import check_at_most
 from skdp._numeric import Floats, Places
 from skdp.inspection._axes import (
     GREY,
+    LITERAL,
     PALETTE,
     Display,
     TreeDisplay,
-    check_cmap,
     check_names,
+    check_shape,
     count_leaves,
     with_count,
     write_name,
 )
 
-_SIZE = (5.6, 4.4)
 _N_STEPS = 150
 """Number of grid points in each direction."""
 _MARGIN = 0.15
@@ -56,8 +55,7 @@ class ClusterDisplay(Display):
     points, labels : ndarray
     grid : tuple of three ndarrays, or None
     column_names : list of str
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     points_ : list of matplotlib PathCollection
         The dots of each entry of the legend.
     contours_ : matplotlib QuadContourSet or None
@@ -94,9 +92,7 @@ class ClusterDisplay(Display):
             raise ValueError(f"points must have two columns, got shape {self.points.shape}.")
         self.labels = _check_labels(labels, len(self.points))
         self.grid = None if grid is None else _check_grid(grid)
-        if column_names is None:
-            column_names = ["column 0", "column 1"]
-        self.column_names = check_names(column_names, "column_names", 2)
+        self.column_names = check_names(column_names, "column_names", 2, "column ")
 
     @classmethod
     def from_estimator(
@@ -121,9 +117,7 @@ class ClusterDisplay(Display):
             Clusters of the rows, such as the estimator's `labels_`. None: the predicted clusters.
         columns : (int, int), default=(0, 1)
             The two columns to draw. Lines of density are drawn only if there are no other columns.
-        masses : list of float, default=(0.5, 0.8, 0.95)
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        masses, ax
             See `plot`.
 
         Returns
@@ -132,14 +126,10 @@ class ClusterDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a mixture, or its samples are groups of rows.
-        ValueError
-            If X or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a mixture, or its samples are groups of rows.
+        ValueError, ImportError
+            If X or another argument is invalid, or matplotlib is not installed.
         """
         cls._check_model(estimator, "a mixture of rows", "predict", "score_samples")
         if hasattr(estimator, "group_weights_"):
@@ -174,29 +164,26 @@ class ClusterDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
-            figure should have ``layout="constrained"``, which makes room for it.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for the legend on the right.
         masses : list of float, default=(0.5, 0.8, 0.95)
             A line for each: the share of the density on the grid that it encloses, between 0 and
             1. The grid is a little larger than the range of the rows.
 
         Returns
         -------
-        ClusterDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If `masses` are invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `masses` are invalid, or matplotlib is not installed.
         """
         masses = list(masses)
         if not masses or not all(is_number(mass) and 0.0 < mass < 1.0 for mass in masses):
             raise ValueError(f"masses must be numbers between 0 and 1, got {shorten(masses)}.")
         groups, names = self._group()
-        ax = self._open(ax, _SIZE, names)
+        ax = self._open(ax, (5.6, 4.4), names)
         self.contours_ = None
         if self.grid is not None:
             x, y, density = self.grid
@@ -215,8 +202,8 @@ class ClusterDisplay(Display):
             )
             for rows, color in groups
         ]
-        ax.set_xlabel(write_name(self.column_names[0]), parse_math=False)
-        ax.set_ylabel(write_name(self.column_names[1]), parse_math=False)
+        for axis, name in zip((ax.xaxis, ax.yaxis), self.column_names, strict=True):
+            axis.set_label_text(write_name(name), **LITERAL)
         self._add_legend(self.points_, names)
         return self
 
@@ -236,10 +223,7 @@ class ClusterDisplay(Display):
 
 def _check_labels(labels: ArrayLike, n_rows: int) -> Places:
     array = check_integers(labels, "labels")
-    if array.shape != (n_rows,):
-        raise ValueError(
-            f"labels must have shape ({n_rows},), a label per row, got shape {array.shape}."
-        )
+    check_shape(array, "labels", (n_rows,), "a label per row")
     return array
 
 
@@ -281,8 +265,6 @@ def _enclosing_levels(density: NDArray[np.float64], masses: Sequence[float]) -> 
 MOST_ROWS = 5000
 """Largest number of rows, since larger matrices are slow to order and exceed any screen."""
 
-_MATRIX_SIZE = (5.4, 4.6)
-
 
 class CoAssignmentDisplay(Display):
     """Matrix of how often pairs of rows are in the same cluster, with ordered rows.
@@ -305,9 +287,7 @@ class CoAssignmentDisplay(Display):
     labels : (n_rows,) ndarray or None
     order : (n_rows,) ndarray
         The rows in the order of the plot.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    image_ : matplotlib AxesImage
+    ax_, figure_, image_ : matplotlib Axes, Figure and AxesImage
     outlines_ : list of matplotlib Rectangle
         One for each cluster of `labels`.
     colorbar_ : matplotlib Colorbar
@@ -357,9 +337,7 @@ class CoAssignmentDisplay(Display):
         rows : array-like of int, default=None
             The rows of the training data to draw, with all groups end to end. None: all, up to
             5,000.
-        cmap : matplotlib colormap or its name, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        cmap, ax
             See `plot`.
 
         Returns
@@ -369,22 +347,14 @@ class CoAssignmentDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a mixture.
-        ValueError
-            If there are more than 5,000 rows, or an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a mixture.
+        ValueError, ImportError
+            If there are more than 5,000 rows, or an argument is invalid, or matplotlib is not
+            installed.
         """
-        cls._check_matplotlib()
-        check_is_fitted(estimator)
-        if not all(hasattr(estimator, name) for name in ("n_components_distribution_", "labels_")):
-            raise TypeError(
-                "estimator must be a mixture that stores sampled partitions, PitmanYorMixture, "
-                f"DPMixture or HDPMixture, got {type(estimator).__name__}."
-            )
+        what = "a mixture that stores sampled partitions, such as a DPMixture or an HDPMixture"
+        cls._check_model(estimator, what, "n_components_distribution_", "labels_")
         labels = estimator.labels_
         if isinstance(labels, list):
             labels = np.concatenate(labels)
@@ -417,19 +387,17 @@ class CoAssignmentDisplay(Display):
 
         Returns
         -------
-        CoAssignmentDisplay
-            The display itself.
+        self
 
         Raises
         ------
         ImportError
             If matplotlib is not installed.
         """
-        self._check_matplotlib("plot")
+        cmap = self._find_cmap(cmap)
+        ax = self._open(ax, (5.4, 4.6))
         from matplotlib.patches import Rectangle
 
-        cmap = check_cmap("Blues" if cmap is None else cmap)
-        ax = self._open(ax, _MATRIX_SIZE)
         self.image_ = ax.imshow(
             self.probabilities[np.ix_(self.order, self.order)], cmap=cmap, vmin=0.0, vmax=1.0
         )
@@ -500,8 +468,7 @@ class ClusterTreeDisplay(TreeDisplay):
     names : list of str
     leaves_ : list of int
         Clusters from the bottom to the top.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : matplotlib LineCollection
         The merges.
 
@@ -554,14 +521,10 @@ class ClusterTreeDisplay(TreeDisplay):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a mixture.
-        ValueError
-            If there are fewer than two clusters.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a mixture.
+        ValueError, ImportError
+            If there are fewer than two clusters, or matplotlib is not installed.
         """
         cls._check_model(estimator, "a mixture with clusters", "cluster_tree", "n_components_")
         n_own = estimator.n_components_

@@ -121,8 +121,7 @@ class GrammarDisplay(_TextDisplay):
         The lines that are drawn: `symbol` is -1 for the start of sentences; `right` contains the
         symbols on the right, and is empty if the symbol becomes a word; `words` contains pairs
         (word, probability given that the symbol becomes a word).
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     bars_ : list of matplotlib Rectangle
         For each of `rules_`, the bar of its probability.
     boxes_ : list of matplotlib Text
@@ -221,19 +220,9 @@ class GrammarDisplay(_TextDisplay):
         estimator : fitted grammar
             With attributes ``root_probs_``, ``rule_type_probs_``, ``emission_probs_`` and
             ``binary_probs_``; ``symbol_shares_`` are used if it has them.
-        feature_names : array-like of n_words str, default=None
-            The words. None: "0", "1", ...
-        symbol_names : list of n_symbols str, default=None
-            Names of the symbols. None: the labels of predicted trees.
-        threshold : float, default=1e-3
-            See `plot`.
-        n_rules : int, default=8
-            See `plot`.
-        n_words : int, default=5
-            See `plot`.
-        n_columns : int, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        feature_names, symbol_names
+            See the class.
+        threshold, n_rules, n_words, n_columns, ax
             See `plot`.
 
         Returns
@@ -242,14 +231,10 @@ class GrammarDisplay(_TextDisplay):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a grammar with learned rules.
-        ValueError
-            If an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a grammar with learned rules.
+        ValueError, ImportError
+            If an argument is invalid, or matplotlib is not installed.
         """
         required = "root_probs_", "rule_type_probs_", "emission_probs_", "binary_probs_"
         cls._check_model(estimator, "a grammar with learned rules", *required)
@@ -295,15 +280,13 @@ class GrammarDisplay(_TextDisplay):
 
         Returns
         -------
-        GrammarDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If an argument is out of range, or there is no active rule.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is out of range, or there is no active rule, or matplotlib is not
+            installed.
         """
         if not (is_number(threshold) and 0.0 < threshold <= 1.0):
             raise ValueError(f"threshold must be in (0, 1], got {threshold!r}.")
@@ -545,8 +528,7 @@ class ParseTreeDisplay(_TextDisplay):
     ----------
     trees : list of ParseTree
     names : list of str or None
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     texts_ : list of lists of matplotlib Text
         For each tree, its labels and words, with each node after its descendants.
     lines_ : list of matplotlib LineCollection
@@ -608,9 +590,7 @@ class ParseTreeDisplay(_TextDisplay):
             trees.
         names : list of str, default=None
             Titles of the trees. None: no titles.
-        n_columns : int, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        n_columns, ax
             See `plot`.
 
         Returns
@@ -619,15 +599,11 @@ class ParseTreeDisplay(_TextDisplay):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a grammar.
-        ValueError
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a grammar.
+        ValueError, ImportError
             If a sentence has no words, if there are not enough `feature_names`, or an argument is
-            invalid.
-        ImportError
-            If matplotlib is not installed.
+            invalid, or matplotlib is not installed.
         """
         cls._check_model(estimator, "a grammar", "predict")
         trees = estimator.predict(X)
@@ -665,15 +641,12 @@ class ParseTreeDisplay(_TextDisplay):
 
         Returns
         -------
-        ParseTreeDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If `n_columns` is out of range.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `n_columns` is out of range, or matplotlib is not installed.
         """
         counts: Iterable[int] = range(1, len(self.trees) + 1)
         if n_columns is not None:

@@ -8,18 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import is_number
+from skdp._checks import check_choice, is_number
 from skdp._numeric import Floats
 from skdp.data import SegmentedCorpus
-from skdp.inspection._axes import (
-    GREY,
-    PALETTE,
-    Display,
-    check_choice,
-    check_fractions,
-    check_numbers,
-    write_name,
-)
+from skdp.inspection._axes import GREY, PALETTE, Display, check_fractions, check_numbers, write_name
 from skdp.inspection._topic_evolution import (
     check_cuts,
     check_parts,
@@ -58,25 +50,20 @@ class HellingerDisplay(Display):
     name : str, default=None
         Name of the model, for the legend.
     boundaries : array-like of int, shape (n_parts - 1,), default=None
-        Boundaries between parts (chapters): the first segments, counted from 0, of all parts except
-        the first, in ascending order from 1 to n_segments - 1. They are marked by lines.
+        The first segments of all parts except the first, see `TopicEvolutionDisplay`.
     part_names : list of n_parts str, default=None
         Short names of the parts, to be written above them.
     cut_proba : array-like of shape (n_segments - 1,), default=None
-        Probability that the document changes its subject in each gap between segments, as
-        `TopicSegmenter.predict_proba` returns it: black lines whose heights are the probabilities
-        (1: the height of the axes). nan: none.
+        Probability of a cut in each gap between segments, see `TopicEvolutionDisplay`.
     true_cuts : array-like of int, default=None
-        The first segments, counted from 0, of all true parts except the first: triangles at the
-        top.
+        The first segments of all true parts except the first: triangles at the top.
 
     Attributes
     ----------
     to_previous, to_document : ndarray of shape (n_segments,), or None
     name, boundaries, part_names, cut_proba, true_cuts
         As passed, all but names as arrays or None.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib Line2D
         The lines of `to_previous` and `to_document`, in this order, if drawn.
     legend_ : matplotlib Legend
@@ -171,9 +158,7 @@ class HellingerDisplay(Display):
             Names of the parts, see the class; of all documents in X if `document` is None.
         true_cuts : array-like of int, default=None
             First segments of true parts, see the class. Only for a single document.
-        line_kw : dict, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        line_kw, ax
             See `plot`.
 
         Returns
@@ -182,14 +167,11 @@ class HellingerDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a topic model.
-        ValueError
-            If `document` is out of range or has no segments, or X or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a topic model.
+        ValueError, ImportError
+            If `document` is out of range or has no segments, or X or another argument is invalid,
+            or matplotlib is not installed.
         """
         cls._check_matplotlib()
         chosen = choose_documents(
@@ -203,10 +185,8 @@ class HellingerDisplay(Display):
             hellinger_to_previous(segment_topic, chosen.doc_ptr),
             to_document,
             name=type(estimator).__name__ if name is None else name,
-            boundaries=chosen.parts.boundaries,
-            part_names=chosen.parts.names,
-            cut_proba=chosen.cuts.proba,
-            true_cuts=chosen.cuts.true,
+            **chosen.marks,
+            **chosen.cuts._asdict(),
         )
         return display.plot(ax, to=to, line_kw=line_kw)
 
@@ -241,19 +221,13 @@ class HellingerDisplay(Display):
         to : {"previous", "document", "both"}, default=None
             See `plot`.
         name : str, default=None
-            Name of the model, for the legend.
+            See the class.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Boundaries between parts, see the class. None: boundaries between the documents of
             `doc_ptr`.
-        part_names : list of n_parts str, default=None
-            Names of the parts, see the class.
-        cut_proba : array-like of shape (n_segments - 1,), default=None
-            Probability of a cut in each gap, see the class.
-        true_cuts : array-like of int, default=None
-            First segments of true parts, see the class.
-        line_kw : dict, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        part_names, cut_proba, true_cuts
+            See the class.
+        line_kw, ax
             See `plot`.
 
         Returns
@@ -262,11 +236,9 @@ class HellingerDisplay(Display):
 
         Raises
         ------
-        ValueError
+        ValueError, ImportError
             If shares are negative or all zero, or shapes do not fit, or another argument is
-            invalid.
-        ImportError
-            If matplotlib is not installed.
+            invalid, or matplotlib is not installed.
         """
         if doc_ptr is None:
             ptr = np.array([0, len(np.asarray(segment_topic))])
@@ -318,15 +290,13 @@ class HellingerDisplay(Display):
 
         Returns
         -------
-        HellingerDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If `to` is invalid, or the distances to draw are not known or all nan.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `to` is invalid, or the distances to draw are not known or all nan, or matplotlib is
+            not installed.
         """
         chosen = self._choose(to)
         if line_kw is not None and not isinstance(line_kw, Mapping):
@@ -430,9 +400,8 @@ class SegmentMixingDisplay(Display):
     prior_mean : float, default=None
         Weight that is expected without data, in [0, 1].
     boundaries : array-like of int, shape (n_parts - 1,), default=None
-        Boundaries between parts (chapters, documents): the first segments, counted from 0, of all
-        parts except the first, in ascending order from 1 to n_segments - 1. They are marked by
-        lines.
+        The first segments of all parts (chapters, documents) except the first, see
+        `TopicEvolutionDisplay`.
     part_names : list of n_parts str, default=None
         Short names of the parts, to be written above them.
 
@@ -441,8 +410,7 @@ class SegmentMixingDisplay(Display):
     segment_mixing : ndarray of shape (n_segments,)
     prior_mean, boundaries, part_names
         As passed, `boundaries` as an array.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     areas_ : list of 2 matplotlib PolyCollection
         The weights of the document, and of the previous segment.
     line_ : matplotlib Line2D or None
@@ -520,15 +488,12 @@ class SegmentMixingDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator has no ``segment_mixing_``.
-        ValueError
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or has no ``segment_mixing_``.
+        ValueError, ImportError
             If X and the training documents differ in the number of segments, `document` is out of
-            range or has no segments, or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+            range or has no segments, or another argument is invalid, or matplotlib is not
+            installed.
         """
         what = "an adaptive topic model fitted to documents"
         cls._check_model(estimator, what, "segment_mixing_")
@@ -539,11 +504,11 @@ class SegmentMixingDisplay(Display):
                 f"X must be the training documents, with {len(weights)} segments "
                 f"in all; got {chosen.n_rows} segments."
             )
+        prior = getattr(estimator, "mixing_prior", None)
         display = cls(
             weights[chosen.rows],
-            prior_mean=_prior_mean(getattr(estimator, "mixing_prior", None)),
-            boundaries=chosen.parts.boundaries,
-            part_names=chosen.parts.names,
+            prior_mean=prior and float(prior[0] / (prior[0] + prior[1])),
+            **chosen.marks,
         )
         return display.plot(ax)
 
@@ -563,12 +528,8 @@ class SegmentMixingDisplay(Display):
         ----------
         segment_mixing : array-like of shape (n_segments,)
             Weights of the document, such as rows of the attribute ``segment_mixing_``.
-        prior_mean : float, default=None
-            Weight that is expected without data.
-        boundaries : array-like of int, shape (n_parts - 1,), default=None
-            Boundaries between parts, see the class.
-        part_names : list of n_parts str, default=None
-            Names of the parts, see the class.
+        prior_mean, boundaries, part_names
+            See the class.
         ax : matplotlib Axes, default=None
             See `plot`.
 
@@ -578,10 +539,8 @@ class SegmentMixingDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is invalid, or matplotlib is not installed.
         """
         display = cls(
             segment_mixing, prior_mean=prior_mean, boundaries=boundaries, part_names=part_names
@@ -594,13 +553,12 @@ class SegmentMixingDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
-            figure should have ``layout="constrained"``, which makes room for it.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for the legend on the right.
 
         Returns
         -------
-        SegmentMixingDisplay
-            The display itself.
+        self
 
         Raises
         ------
@@ -625,8 +583,3 @@ class SegmentMixingDisplay(Display):
         self._add_legend(handles, labels)
         draw_parts(ax, self._parts)
         return self
-
-
-def _prior_mean(prior: tuple[float, float] | None) -> float | None:
-    """Return the mean weight of the document under a Beta prior."""
-    return None if prior is None else float(prior[0] / (prior[0] + prior[1]))

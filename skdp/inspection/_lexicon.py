@@ -14,16 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import poisson
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_floats, check_count, check_unmasked, is_number, shorten
+from skdp._checks import as_floats, check_choice, check_count, check_unmasked, is_number, shorten
 from skdp._numeric import Floats
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import TokenSequences, check_sentences
-from skdp.inspection._axes import (
-    PALETTE,
-    Display,
-    as_names,
-    write_name,
-)
+from skdp.inspection._axes import PALETTE, Display, as_names, write_name
 from skdp.processes import expected_table_count
 
 # Words drawn from the prior of a hierarchical Pitman-Yor process.
@@ -136,7 +131,6 @@ class _Restaurant:
 
 
 _KINDS = ("rank-frequency", "growth", "lengths")
-_SIZE = (4.6, 3.6)
 _N_POINTS = 400
 """Number of points of a growth curve: more are indistinguishable."""
 _GUIDE_FROM, _GUIDE_AT = 25, 5
@@ -175,8 +169,7 @@ class LexiconDisplay(Display):
     n_tokens : int
         Number of words in the text.
     discounts, concentrations : (order,) ndarrays or None
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     line_ : matplotlib Line2D or None
         The text; None with ``kind="lengths"``.
     draws_ : list of matplotlib Line2D
@@ -284,11 +277,7 @@ class LexiconDisplay(Display):
             model.
         feature_names : list of str, default=None
             Names of word ids, such as a vectorizer's ``get_feature_names_out()``; for "lengths".
-        n_draws : int, default=3
-            See `plot`.
-        random_state : int, RandomState, Generator or None, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        n_draws, random_state, ax
             See `plot`.
 
         Returns
@@ -297,17 +286,13 @@ class LexiconDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator has no discounts and concentrations of words.
-        ValueError
-            If X has no words, or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or has no discounts and concentrations of words.
+        ValueError, ImportError
+            If X has no words, or another argument is invalid, or matplotlib is not installed.
         """
         cls._check_matplotlib()
-        _check_kind(kind)
+        check_choice(kind, "kind", *_KINDS)
         check_is_fitted(estimator)
         if hasattr(estimator, "word_concentrations_"):
             is_poisson = isinstance(estimator.length_correction, str) and (
@@ -361,13 +346,7 @@ class LexiconDisplay(Display):
         ----------
         words, discount, concentration, base, word_length, max_word_length, feature_names
             See the class.
-        kind : {"rank-frequency", "growth", "lengths"}, default="rank-frequency"
-            See `plot`.
-        n_draws : int, default=3
-            See `plot`.
-        random_state : int, RandomState, Generator or None, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        kind, n_draws, random_state, ax
             See `plot`.
 
         Returns
@@ -376,10 +355,8 @@ class LexiconDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If there are no words, or an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If there are no words, or an argument is invalid, or matplotlib is not installed.
         """
         display = cls(
             words,
@@ -406,8 +383,8 @@ class LexiconDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
-            figure should have ``layout="constrained"``, which makes room for it.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for the legend on the right.
         kind : {"rank-frequency", "growth", "lengths"}, default="rank-frequency"
             "rank-frequency": the frequencies of the most frequent word, the second, and so on, with
             drawn texts and the power law of the discount. "growth": the number of distinct words in
@@ -423,24 +400,22 @@ class LexiconDisplay(Display):
 
         Returns
         -------
-        LexiconDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If an argument is invalid, or if lengths of words are to be shown but not known.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is invalid, or if lengths of words are to be shown but not known, or
+            matplotlib is not installed.
         """
-        _check_kind(kind)
+        check_choice(kind, "kind", *_KINDS)
         n_draws = check_count(n_draws, "n_draws")
         if kind == "lengths" and self._lengths is None:
             raise ValueError('kind="lengths" needs the words themselves: give feature_names.')
         name = write_name(str(name), 40)
         self.line_, self.law_, self.draws_, self.bars_ = None, None, [], []
         # Reserve room for the longest label of a legend.
-        ax = self._open(ax, _SIZE, ["expected without context", name])
+        ax = self._open(ax, (4.6, 3.6), ["expected without context", name])
         if kind == "lengths":
             entries = self._draw_lengths(ax)
         else:
@@ -554,13 +529,6 @@ def _count_distinct(words: NDArray[Any]) -> NDArray[np.int64]:
     return np.cumsum(first)
 
 
-def _check_kind(kind: Any) -> None:
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise ValueError(
-            f"kind must be one of {', '.join(map(repr, _KINDS))}, got {shorten(kind)}."
-        )
-
-
 def _read_words(words: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], list[Any]]:
     """Return the concatenated word numbers, the lengths of sentences, and the words by number."""
     check_unmasked(words, "words")
@@ -631,7 +599,6 @@ def _find_lengths(
 # Perplexity of language models by order.
 
 
-_PERPLEXITY_SIZE = (4.6, 3.4)
 _MARKERS = "os^Dv<>p"
 
 
@@ -651,8 +618,7 @@ class PerplexityDisplay(Display):
     ----------
     perplexities : dict
         As passed, with ascending orders.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib Line2D
         One for each label.
     legend_ : matplotlib Legend
@@ -689,12 +655,7 @@ class PerplexityDisplay(Display):
 
     @classmethod
     def from_estimators(
-        cls,
-        estimators: Any,
-        X: Any,
-        *,
-        labels: Sequence[str] | None = None,
-        ax: Any = None,
+        cls, estimators: Any, X: Any, *, labels: Sequence[str] | None = None, ax: Any = None
     ) -> Self:
         """Plot the perplexities of fitted language models on held-out sentences.
 
@@ -718,15 +679,12 @@ class PerplexityDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If an estimator is not fitted.
-        TypeError
-            If an estimator has no order or no perplexity.
-        ValueError
+        sklearn.exceptions.NotFittedError, TypeError
+            If an estimator is not fitted, or has no order or no perplexity.
+        ValueError, ImportError
             If two models have the same label and order, if models differ in their vocabulary or in
-            their use of ends of sentences, or if X or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+            their use of ends of sentences, or if X or another argument is invalid, or matplotlib is
+            not installed.
         """
         cls._check_matplotlib("from_estimators")
         pairs = _read_estimators(estimators, labels)
@@ -763,13 +721,12 @@ class PerplexityDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
-            figure should have ``layout="constrained"``, which makes room for it.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for the legend on the right.
 
         Returns
         -------
-        PerplexityDisplay
-            The display itself.
+        self
 
         Raises
         ------
@@ -777,7 +734,7 @@ class PerplexityDisplay(Display):
             If matplotlib is not installed.
         """
         labels = list(self.perplexities)
-        ax = self._open(ax, _PERPLEXITY_SIZE, labels)
+        ax = self._open(ax, (4.6, 3.4), labels)
         self.lines_ = []
         for i, curve in enumerate(self.perplexities.values()):
             self.lines_ += ax.plot(

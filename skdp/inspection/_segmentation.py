@@ -147,8 +147,7 @@ class SegmentationDisplay(Display):
         The drawn characters, with spaces as open boxes.
     probabilities : (n - 1,) array
     predicted, true, known : (n - 1,) int8 arrays; the last two may be None
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     boxes_ : matplotlib PolyCollection
         The words; a word that continues in the next line has a box in both lines.
     bars_ : matplotlib LineCollection
@@ -237,16 +236,14 @@ class SegmentationDisplay(Display):
         estimator : fitted NestedPitmanYorLM or CollocationPitmanYorLM
         X : as in the estimator's `fit`
         true : (n - 1,) array-like of 1, 0 and -1, or list of words, default=None
-            The true cuts of the string that is shown, see the class.
+            See the class.
         sample : int, default=0
             Index of the string of X to show.
         known : (n - 1,) array-like of 1, 0 and -1, default=None
-            Cuts that were given to the model, see the class.
+            See the class.
         feature_names : list of str, default=None
             Names of characters that are ids.
-        width : int, default=60
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        width, ax
             See `plot`.
 
         Returns
@@ -255,14 +252,11 @@ class SegmentationDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator does not cut strings into words.
-        ValueError
-            If `sample` is out of range, or X or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or does not cut strings into words.
+        ValueError, ImportError
+            If `sample` is out of range, or X or another argument is invalid, or matplotlib is not
+            installed.
         """
         cls._check_matplotlib()
         check_is_fitted(estimator)
@@ -310,9 +304,7 @@ class SegmentationDisplay(Display):
         ----------
         characters, probabilities, predicted, true, known
             See the class.
-        width : int, default=60
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        width, ax
             See `plot`.
 
         Returns
@@ -321,10 +313,9 @@ class SegmentationDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If there are no characters or too many, or if lengths do not match.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If there are no characters or too many, or if lengths do not match, or matplotlib is not
+            installed.
         """
         display = cls(characters, probabilities, predicted, true, known=known)
         return display.plot(ax, width=width)
@@ -343,15 +334,12 @@ class SegmentationDisplay(Display):
 
         Returns
         -------
-        SegmentationDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If `width` is invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `width` is invalid, or matplotlib is not installed.
         """
         width = check_count(width, "width", at_least=1)
         lines = break_lines(self.characters, self.predicted.astype(np.bool_), width)

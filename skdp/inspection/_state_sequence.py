@@ -9,15 +9,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import as_array, as_floats, check_count, is_number, shorten
+from skdp._checks import as_array, as_floats, check_choice, check_count, is_number, shorten
 from skdp.inspection._axes import (
     GREY,
     LITERAL,
     PALETTE,
     Display,
-    check_choice,
-    check_cmap,
     check_names,
+    check_shape,
     draw_boundaries,
     make_panels,
     write_name,
@@ -245,7 +244,7 @@ class StateSequenceDisplay(Display):
             Whether to draw the numbers of states or their factors. None: the kind of `true`;
             without the truth, the kind that the estimator predicts.
         factor_names : list of n_factors str, default=None
-            Labels of the factors. None: "0", "1", ...
+            See the class.
         show_observations : bool, default=True
             Whether to draw the observations above the states, with the names of columns if the
             estimator has them (`feature_names_in_`).
@@ -253,12 +252,8 @@ class StateSequenceDisplay(Display):
             See the class. None: the dates in the index of X, if X is a data frame (or a list of
             data frames) with dates.
         state_names : list of str, default=None
-            Names of the states by their numbers, see the class.
-        n_states : int, default=12
-            See `plot`.
-        cmap : matplotlib colormap or its name, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+            See the class.
+        n_states, cmap, ax
             See `plot`.
 
         Returns
@@ -267,15 +262,11 @@ class StateSequenceDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a model that predicts states or factors.
-        ValueError
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a model that predicts states or factors.
+        ValueError, ImportError
             If `sequence` is out of range, the estimator does not have what `kind` requires, or X or
-            another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+            another argument is invalid, or matplotlib is not installed.
         """
         cls._check_model(estimator, "a model that predicts states or factors", "predict")
         if kind is not None:
@@ -326,29 +317,13 @@ class StateSequenceDisplay(Display):
 
         Parameters
         ----------
-        predicted : array-like of shape (n_steps,) or (n_steps, n_factors)
-            The state at every step, or its factors, see the class.
-        true : array-like of shape (n_steps,) or (n_steps, n_factors), default=None
-            The truth, see the class.
+        predicted, true
+            See the class.
         factors : array-like of shape (n_states, n_factors), default=None
             Factors of the states in `predicted`, such as the attribute ``factors_``.
-        factor_names : list of n_factors str, default=None
-            Labels of the factors. None: "0", "1", ...
-        boundaries : array-like of int, default=None
-            Boundaries between sequences, see the class.
-        observations : array-like of shape (n_steps,) or (n_steps, n_columns), default=None
-            The observations, see the class.
-        column_names : list of n_columns str, default=None
-            Names of the columns of `observations`.
-        times : array-like of shape (n_steps,), default=None
-            Times of the steps, see the class.
-        state_names : list of str, default=None
-            Names of the states by their numbers, see the class.
-        n_states : int, default=12
-            See `plot`.
-        cmap : matplotlib colormap or its name, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        factor_names, boundaries, observations, column_names, times, state_names
+            See the class.
+        n_states, cmap, ax
             See `plot`.
 
         Returns
@@ -357,10 +332,8 @@ class StateSequenceDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If an argument is invalid, or shapes do not fit.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is invalid, or shapes do not fit, or matplotlib is not installed.
         """
         display = cls(
             predicted,
@@ -395,22 +368,19 @@ class StateSequenceDisplay(Display):
 
         Returns
         -------
-        StateSequenceDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If `n_states` is invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `n_states` is invalid, or matplotlib is not installed.
         """
         n_states = check_count(n_states, "n_states", at_least=1)
         self._check_matplotlib("plot")
         self.observations_ax_, self.lines_ = None, []
         lowest = 0.0
         if self.predicted.ndim == 2:
-            self._draw_factors(ax, check_cmap("Blues" if cmap is None else cmap))
+            self._draw_factors(ax, self._find_cmap(cmap))
         else:
             height = self._draw_states(ax, n_states, cmap)
             if len(self.images_) == 3:  # not over the marks of differences, which look similar
@@ -532,7 +502,7 @@ class StateSequenceDisplay(Display):
     def _colors(self, order: NDArray[np.intp], cmap: Any) -> list[Any]:
         """Return the colors of the codes shown."""
         if cmap is not None:
-            cmap = check_cmap(cmap)
+            cmap = self._find_cmap(cmap)
             return [cmap(i / max(len(order) - 1, 1)) for i in range(len(order))]
         keys = np.arange(len(order))
         if self.true is None and self.predicted.max() < len(PALETTE):
@@ -561,9 +531,6 @@ def _show(ax: Any, values: NDArray[Any], heights: tuple[float, float], **style: 
 # Forecasts, and the observations before them.
 
 
-_SIZE = (7.0, 3.2)
-
-
 class ForecastDisplay(Display):
     """A forecast of one column: the past, the predictive mean, and an interval at each step.
 
@@ -589,8 +556,7 @@ class ForecastDisplay(Display):
     mean, lower, upper, history : ndarray
     times : ndarray
     name : str or None
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib Line2D
         The history and the means.
     band_ : matplotlib PolyCollection
@@ -636,11 +602,7 @@ class ForecastDisplay(Display):
         if not np.all(self.lower <= self.upper):
             raise ValueError("lower must not exceed upper at any step.")
         self.times = np.arange(n_past + n_steps) if times is None else np.asarray(times)
-        if self.times.shape != (n_past + n_steps,):
-            raise ValueError(
-                f"times must hold a time for each of the {n_past + n_steps} steps, got shape "
-                f"{self.times.shape}."
-            )
+        check_shape(self.times, "times", (n_past + n_steps,), "a time for each step")
         self.name = None if name is None else str(name)
 
     @classmethod
@@ -724,15 +686,14 @@ class ForecastDisplay(Display):
 
         Returns
         -------
-        ForecastDisplay
-            The display itself.
+        self
 
         Raises
         ------
         ImportError
             If matplotlib is not installed.
         """
-        ax = self._open(ax, _SIZE)
+        ax = self._open(ax, (7.0, 3.2))
         n_past = len(self.history)
         past, ahead = self.times[:n_past], self.times[n_past:]
         self.lines_ = ax.plot(past, self.history, color="black", linewidth=1.0)

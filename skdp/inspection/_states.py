@@ -18,6 +18,7 @@ from skdp.inspection._axes import (
     check_fractions,
     check_index,
     check_inner,
+    check_shape,
     label_handles,
     write_names,
 )
@@ -88,10 +89,7 @@ def check_predicted(predicted: Any, factors: Any) -> NDArray[Any]:
 def check_true(true: Any, predicted: NDArray[Any]) -> NDArray[Any]:
     """Return the truth, in the shape of the predictions."""
     array = check_fractions(true, "true", 2) if predicted.ndim == 2 else as_array(true, "true")
-    if array.shape != predicted.shape:
-        raise ValueError(
-            f"true must have shape {predicted.shape}, like predicted, got {array.shape}."
-        )
+    check_shape(array, "true", predicted.shape, "like predicted")
     return array
 
 
@@ -191,10 +189,7 @@ def check_observations(observations: Any, n_steps: int) -> Floats:
 def check_times(times: Any, n_steps: int) -> NDArray[Any]:
     """Return times (n_steps,), dates as datetime64, or raise an error that names the argument."""
     array = as_array(times, "times")
-    if array.shape != (n_steps,):
-        raise ValueError(
-            f"times must hold a time for each of the {n_steps} steps, got shape {array.shape}."
-        )
+    check_shape(array, "times", (n_steps,), "a time for each step")
     if array.dtype == object and all(isinstance(value, date) for value in array):
         # Use the local time of each time zone; NaT is a date that does not equal itself.
         clocks = [t.replace(tzinfo=None) if hasattr(t, "tzinfo") else t for t in array]

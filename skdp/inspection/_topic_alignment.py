@@ -8,15 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skdp._checks import check_choice
 from skdp.inspection._axes import (
     LITERAL,
     Display,
     TreeDisplay,
-    check_choice,
-    check_cmap,
+    check_fractions,
     check_model,
     check_names,
-    check_numbers,
     count_leaves,
     decide_values,
     label_matrix,
@@ -59,10 +58,7 @@ class TopicAlignmentDisplay(Display):
     row_topics_, column_topics_ : ndarray of int
         The topic in its model of each row and column. Only if created with
         `from_estimators` or `from_components`.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
-    image_ : matplotlib AxesImage
-    colorbar_ : matplotlib Colorbar
+    ax_, figure_, image_, colorbar_ : matplotlib Axes, Figure, AxesImage and Colorbar
     texts_ : ndarray of shape (n_rows, n_columns) of matplotlib Text, or None
         The numbers in the cells, if shown.
 
@@ -100,9 +96,7 @@ class TopicAlignmentDisplay(Display):
         column_names: Sequence[str] | None = None,
         names: tuple[str, str] | None = None,
     ):
-        self.distances = check_numbers(distances, "distances", 2)
-        if not np.all((self.distances >= 0.0) & (self.distances <= 1.0)):
-            raise ValueError("distances must be in [0, 1].")
+        self.distances = check_fractions(distances, "distances", 2)
         n_rows, n_columns = self.distances.shape
         self.row_names = check_names(row_names, "row_names", n_rows)
         self.column_names = check_names(column_names, "column_names", n_columns)
@@ -132,13 +126,7 @@ class TopicAlignmentDisplay(Display):
             words. None: the names seen in ``fit`` if X was a data frame, otherwise only numbers.
         names : (str, str), default=None
             Names of the models. None: the names of their classes.
-        kind : {"distance", "similarity"}, default="distance"
-            See `plot`.
-        include_values : bool, default=None
-            See `plot`.
-        cmap : matplotlib colormap or its name, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        kind, include_values, cmap, ax
             See `plot`.
 
         Returns
@@ -147,14 +135,11 @@ class TopicAlignmentDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If an estimator is not fitted.
-        TypeError
-            If an estimator is not a topic model.
-        ValueError
-            If the models differ in the number of words, or an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If an estimator is not fitted, or is not a topic model.
+        ValueError, ImportError
+            If the models differ in the number of words, or an argument is invalid, or matplotlib is
+            not installed.
         """
         cls._check_matplotlib("from_estimators")
         labels = []
@@ -201,14 +186,8 @@ class TopicAlignmentDisplay(Display):
         other_topic_names : list of n_other str, default=None
             Labels of `other`, in their order. None: "0", "1", ...
         names : (str, str), default=None
-            Names of the models.
-        kind : {"distance", "similarity"}, default="distance"
-            See `plot`.
-        include_values : bool, default=None
-            See `plot`.
-        cmap : matplotlib colormap or its name, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+            See the class.
+        kind, include_values, cmap, ax
             See `plot`.
 
         Returns
@@ -217,10 +196,8 @@ class TopicAlignmentDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If an argument is invalid, or the widths differ.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is invalid, or the widths differ, or matplotlib is not installed.
         """
         first = check_distributions(components, "components")
         second = check_distributions(other, "other")
@@ -267,22 +244,16 @@ class TopicAlignmentDisplay(Display):
 
         Returns
         -------
-        TopicAlignmentDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If `kind` is invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `kind` is invalid, or matplotlib is not installed.
         """
         check_choice(kind, "kind", "distance", "similarity")
-        self._check_matplotlib("plot")
+        cmap = self._find_cmap(cmap, "YlGnBu_r" if kind == "distance" else "YlGnBu")
         shown = self.distances if kind == "distance" else 1.0 - self.distances
-        if cmap is None:
-            cmap = "YlGnBu_r" if kind == "distance" else "YlGnBu"
-        cmap = check_cmap(cmap)
         include_values = decide_values(include_values, max(shown.shape))
         size = size_matrix(self.row_names, self.column_names, with_values=include_values)
         ax = self._open(ax, size)
@@ -324,8 +295,7 @@ class TopicTreeDisplay(TreeDisplay):
     names : list of str
     leaves_ : list of int
         Topics from the bottom to the top.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : matplotlib LineCollection
         The merges.
 

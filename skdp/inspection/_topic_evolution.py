@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from skdp._checks import as_floats, check_count, shorten
+from skdp._checks import as_floats, check_choice, check_count, shorten
 from skdp._numeric import Floats, Places
 from skdp.data import check_corpus
 from skdp.data._ragged import Offsets, offsets
@@ -20,10 +20,11 @@ from skdp.inspection._axes import (
     PALETTE,
     Display,
     as_names,
-    check_choice,
     check_index,
     check_inner,
     check_model,
+    check_names,
+    check_shape,
     draw_boundaries,
     write_name,
 )
@@ -48,9 +49,9 @@ _CUTS = "cuts"
 class Cuts(NamedTuple):
     """What is known of cuts between the segments of a document."""
 
-    proba: NDArray[np.float64] | None
+    cut_proba: NDArray[np.float64] | None
     """(n_segments - 1,) probability of a cut in each gap; nan: no gap of a document."""
-    true: NDArray[np.int64] | None
+    true_cuts: NDArray[np.int64] | None
     """The first segment of each true part but the first."""
 
 
@@ -90,11 +91,8 @@ def check_cuts(n_segments: int, cut_proba: ArrayLike | None, true_cuts: ArrayLik
     proba = true = None
     if cut_proba is not None:
         proba = as_floats(cut_proba, "cut_proba")
-        if proba.shape != (n_segments - 1,):
-            raise ValueError(
-                f"cut_proba must have shape ({n_segments - 1},), one probability for each gap "
-                f"between segments, got {proba.shape}."
-            )
+        what = "one probability for each gap between segments"
+        check_shape(proba, "cut_proba", (n_segments - 1,), what)
         if np.any((proba < 0.0) | (proba > 1.0)):
             raise ValueError("cut_proba must hold probabilities in [0, 1], or nan.")
     if true_cuts is not None:
@@ -144,19 +142,19 @@ def draw_parts(ax: Any, parts: NamedParts) -> None:
 def draw_cuts(ax: Any, cuts: Cuts) -> list[Any]:
     """Draw probabilities of cuts as lines, true cuts as triangles; return the legend's handles."""
     where = {"transform": ax.get_xaxis_transform(), "gid": _CUTS, "zorder": 3}
-    if cuts.proba is not None:
-        places = np.arange(len(cuts.proba)) + 1.5
-        heights = np.nan_to_num(cuts.proba)
+    if cuts.cut_proba is not None:
+        places = np.arange(len(cuts.cut_proba)) + 1.5
+        heights = np.nan_to_num(cuts.cut_proba)
         rim, line = (
             ax.vlines(places, 0.0, heights, color=color, linewidth=width, **where)
             for color, width in (("white", 3.6), ("black", 1.6))
         )
         rim.set_label("_rim")
         line.set_label("probability of a cut")
-    if cuts.true is not None:
-        heights = np.full(len(cuts.true), 0.96)
+    if cuts.true_cuts is not None:
+        heights = np.full(len(cuts.true_cuts), 0.96)
         style = {"marker": "v", "facecolor": "black", "edgecolor": "white", "label": "true cut"}
-        ax.scatter(cuts.true + 0.5, heights, **style, **where)
+        ax.scatter(cuts.true_cuts + 0.5, heights, **style, **where)
     return find_cuts(ax)
 
 
@@ -215,6 +213,11 @@ class Chosen(NamedTuple):
     """Number of segments of X."""
     parts: NamedParts
     cuts: Cuts
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        """The arguments of displays that draw the parts."""
+        return {"boundaries": self.parts.boundaries, "part_names": self.parts.names}
 
 
 def choose_documents(
@@ -368,8 +371,7 @@ class TopicEvolutionDisplay(Display):
         As passed, as arrays or None.
     ax_ : matplotlib Axes
         The axes given to `plot` or made by it.
-    figure_ : matplotlib Figure
-    legend_ : matplotlib Legend
+    figure_, legend_ : matplotlib Figure and Legend
     topics_ : ndarray of int
         The topics shown, the largest mean share first.
     areas_ : list of matplotlib PolyCollection, or None
@@ -424,16 +426,11 @@ class TopicEvolutionDisplay(Display):
         self.doc_topic = None
         if doc_topic is not None:
             shares = as_floats(doc_topic, "doc_topic")
-            if shares.shape != (n_components,):
-                raise ValueError(
-                    f"doc_topic must have shape ({n_components},), one share for each column of "
-                    f"segment_topic, got {shares.shape}."
-                )
+            what = "one share for each column of segment_topic"
+            check_shape(shares, "doc_topic", (n_components,), what)
             self.doc_topic = _check_shares([shares], "doc_topic")[0]
-        if topic_names is None:
-            topic_names = [f"topic {k}" for k in range(n_components)]
         why = ", one for each column of segment_topic"
-        self.topic_names = as_names(topic_names, "topic_names", n_components, why)
+        self.topic_names = check_names(topic_names, "topic_names", n_components, "topic ", why)
         self._parts = check_parts(len(self.segment_topic), boundaries, part_names)
         self.boundaries, self.part_names = self._parts.boundaries, self._parts.names
         self._cuts = check_cuts(len(self.segment_topic), cut_proba, true_cuts)
@@ -488,13 +485,7 @@ class TopicEvolutionDisplay(Display):
             between them: "bar" for one document of up to 24 segments, otherwise "step". If there
             are cuts to show, not "bar", and "step" for `TopicSegmenter`, since shares change at
             cuts.
-        n_topics : int, default=8
-            See `plot`.
-        smooth : int, default=1
-            See `plot`.
-        colors : list of n_components matplotlib colors, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        n_topics, smooth, colors, ax
             See `plot`.
 
         Returns
@@ -503,14 +494,11 @@ class TopicEvolutionDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a topic model.
-        ValueError
-            If `document` is out of range or has no segments, or X or another argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a topic model.
+        ValueError, ImportError
+            If `document` is out of range or has no segments, or X or another argument is invalid,
+            or matplotlib is not installed.
         """
         _check_shows_cuts(kind, true_cuts)
         cls._check_matplotlib()
@@ -524,16 +512,14 @@ class TopicEvolutionDisplay(Display):
             segment_topic,
             doc_topic=None if doc_topic is None or document is None else doc_topic[0],
             topic_names=topic_names,
-            boundaries=chosen.parts.boundaries,
-            part_names=chosen.parts.names,
-            cut_proba=chosen.cuts.proba,
-            true_cuts=chosen.cuts.true,
+            **chosen.marks,
+            **chosen.cuts._asdict(),
         )
         if kind is None:
             is_short = document is not None and len(segment_topic) <= _MAX_PANELS and smooth == 1
-            has_cuts = chosen.cuts.proba is not None or chosen.cuts.true is not None
+            has_cuts = any(each is not None for each in chosen.cuts)
             kind = "bar" if is_short and not has_cuts else "step"
-            if estimator._segments_are_ordered and chosen.cuts.proba is None:
+            if estimator._segments_are_ordered and chosen.cuts.cut_proba is None:
                 kind = "area"
         return display.plot(ax, kind=kind, n_topics=n_topics, smooth=smooth, colors=colors)
 
@@ -561,28 +547,14 @@ class TopicEvolutionDisplay(Display):
         segment_topic : array-like of shape (n_segments, n_components)
             Topic shares of the segments of the document, such as rows of ``transform_segments(X)``
             or of the attribute ``segment_topic_``. Rows sum to 1.
-        doc_topic : array-like of shape (n_components,), default=None
-            Topic shares of the document.
-        topic_names : list of n_components str, default=None
-            Labels of the topics. None: "topic 0", "topic 1", ...
+        doc_topic, topic_names
+            See the class.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Boundaries between parts (chapters), see the class; ``corpus.doc_ptr[1:-1]`` for
             documents, if all documents have segments.
-        part_names : list of n_parts str, default=None
-            Names of the parts, see the class.
-        cut_proba : array-like of shape (n_segments - 1,), default=None
-            Probability of a cut in each gap, see the class.
-        true_cuts : array-like of int, default=None
-            First segments of true parts, see the class.
-        kind : {"area", "step", "bar"}, default="area"
-            See `plot`.
-        n_topics : int, default=8
-            See `plot`.
-        smooth : int, default=1
-            See `plot`.
-        colors : list of n_components matplotlib colors, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        part_names, cut_proba, true_cuts
+            See the class.
+        kind, n_topics, smooth, colors, ax
             See `plot`.
 
         Returns
@@ -591,11 +563,9 @@ class TopicEvolutionDisplay(Display):
 
         Raises
         ------
-        ValueError
+        ValueError, ImportError
             If shares are negative or do not sum to 1, or shapes do not fit, or another argument is
-            invalid.
-        ImportError
-            If matplotlib is not installed.
+            invalid, or matplotlib is not installed.
         """
         _check_shows_cuts(kind, cut_proba, true_cuts)
         display = cls(
@@ -623,8 +593,8 @@ class TopicEvolutionDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw. None: in a new figure. The legend is to the right of the axes; your own
-            figure should have ``layout="constrained"``, which makes room for it.
+            Where to draw. None: in a new figure. Your own figure should have
+            ``layout="constrained"``, which makes room for the legend on the right.
         kind : {"area", "step", "bar"}, default="area"
             Areas stacked along the document, with straight lines from segment to segment; stacked
             columns, one per segment; or bars, with one panel per segment. Segments are numbered
@@ -643,15 +613,12 @@ class TopicEvolutionDisplay(Display):
 
         Returns
         -------
-        TopicEvolutionDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is invalid, or matplotlib is not installed.
         """
         check_choice(kind, "kind", "area", "step", "bar")
         n_topics = check_count(n_topics, "n_topics", at_least=1)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_array, as_floats, check_count, check_unmasked, shorten
+from skdp._checks import as_array, as_floats, check_choice, check_count, check_unmasked, shorten
 from skdp._fit import ChainEstimator
 from skdp.inference._trace import Trace
 from skdp.inspection._axes import (
@@ -18,7 +18,6 @@ from skdp.inspection._axes import (
     LITERAL,
     PALETTE,
     Display,
-    check_choice,
     check_model,
     check_names,
     make_panels,
@@ -82,9 +81,7 @@ class TraceDisplay(Display):
         ----------
         estimator : fitted estimator
             With an attribute ``trace_``.
-        names : list of str, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        names, ax
             See `plot`.
 
         Returns
@@ -97,10 +94,8 @@ class TraceDisplay(Display):
             If the estimator is not fitted, or has no trace because it did not run a chain.
         TypeError
             If the estimator is fitted without chains.
-        ValueError
-            If `names` are not in the trace.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `names` are not in the trace, or matplotlib is not installed.
         """
         if isinstance(estimator, ChainEstimator):
             check_is_fitted(estimator, "trace_")
@@ -116,10 +111,8 @@ class TraceDisplay(Display):
         Parameters
         ----------
         trace : Trace
-            The ``trace_`` of a fitted estimator.
-        names : list of str, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+            See the class.
+        names, ax
             See `plot`.
 
         Returns
@@ -128,10 +121,8 @@ class TraceDisplay(Display):
 
         Raises
         ------
-        ValueError
-            If `names` are not in the trace.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `names` are not in the trace, or matplotlib is not installed.
         """
         return cls(trace).plot(ax, names=names)
 
@@ -148,15 +139,12 @@ class TraceDisplay(Display):
 
         Returns
         -------
-        TraceDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If `names` are not in the trace.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `names` are not in the trace, or matplotlib is not installed.
         """
         names = self._check_names(names)
         n_chains = self.trace.n_chains
@@ -204,9 +192,6 @@ class TraceDisplay(Display):
 # Lower bounds of a fit by iteration.
 
 
-_BOUND_SIZE = (5.4, 3.4)
-
-
 class LowerBoundDisplay(Display):
     """The lower bound of the log evidence over the iterations of one or several fits.
 
@@ -228,8 +213,7 @@ class LowerBoundDisplay(Display):
     names : list of str or None
     best_ : int
         Index of the fit with the highest last bound.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib Line2D
         One line per fit.
     legend_ : matplotlib Legend or None
@@ -255,10 +239,7 @@ class LowerBoundDisplay(Display):
     """
 
     def __init__(
-        self,
-        lower_bounds: ArrayLike | Sequence[ArrayLike],
-        *,
-        names: Sequence[str] | None = None,
+        self, lower_bounds: ArrayLike | Sequence[ArrayLike], *, names: Sequence[str] | None = None
     ):
         check_unmasked(lower_bounds, "lower_bounds")
         if isinstance(lower_bounds, str) or not hasattr(lower_bounds, "__iter__"):
@@ -291,9 +272,7 @@ class LowerBoundDisplay(Display):
             With an attribute ``lower_bounds_``.
         names : list of n_estimators str, default=None
             Names of the fits. None: only the best fit is marked.
-        kind : {"bound", "gap"}, default="bound"
-            See `plot`.
-        ax : matplotlib Axes, default=None
+        kind, ax
             See `plot`.
 
         Returns
@@ -302,14 +281,10 @@ class LowerBoundDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If an estimator is not fitted.
-        TypeError
-            If an estimator has no lower bounds.
-        ValueError
-            If an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If an estimator is not fitted, or has no lower bounds.
+        ValueError, ImportError
+            If an argument is invalid, or matplotlib is not installed.
         """
         cls._check_matplotlib()
         estimators = estimator if isinstance(estimator, list | tuple) else [estimator]
@@ -332,19 +307,16 @@ class LowerBoundDisplay(Display):
 
         Returns
         -------
-        LowerBoundDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If `kind` is unknown.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `kind` is unknown, or matplotlib is not installed.
         """
         check_choice(kind, "kind", "bound", "gap")
         names = [] if self.names is None else self.names
-        ax = self._open(ax, _BOUND_SIZE, names)
+        ax = self._open(ax, (5.4, 3.4), names)
         highest = max(float(bounds.max()) for bounds in self.lower_bounds)
         self.lines_ = []
         for i, bounds in enumerate(self.lower_bounds):
@@ -391,7 +363,6 @@ def _check_bounds(bounds: ArrayLike, i: int) -> NDArray[np.float64]:
 # Posterior distribution of the number of components, topics or features.
 
 
-_COUNTS_SIZE = (4.2, 3.0)
 _LEAST = 1e-3
 """Least probability of the smallest and the largest number that are drawn."""
 _FEW = 100
@@ -417,8 +388,7 @@ class ComponentCountDisplay(Display):
     ----------
     probabilities : ndarray
     n_components, n_samples : int or None
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     bars_ : matplotlib BarContainer
         A bar for each number between the smallest and the largest with a probability of at least a
         thousandth.
@@ -449,13 +419,11 @@ class ComponentCountDisplay(Display):
         n_samples: int | None = None,
     ):
         self.probabilities = as_floats(probabilities, "probabilities", 1)
-        valid = np.all(self.probabilities >= 0.0) and abs(self.probabilities.sum() - 1.0) < 1e-6
-        if not valid:
+        if not (np.all(self.probabilities >= 0.0) and abs(self.probabilities.sum() - 1.0) < 1e-6):
             raise ValueError("probabilities must be numbers from 0 to 1 that sum to 1.")
-        self.n_components = None
+        self.n_components = self.n_samples = None
         if n_components is not None:
-            self.n_components = check_count(n_components, "n_components", at_least=0)
-        self.n_samples = None
+            self.n_components = check_count(n_components, "n_components")
         if n_samples is not None:
             self.n_samples = check_count(n_samples, "n_samples", at_least=1)
 
@@ -504,8 +472,7 @@ class ComponentCountDisplay(Display):
 
         Returns
         -------
-        ComponentCountDisplay
-            The display itself.
+        self
 
         Raises
         ------
@@ -514,7 +481,7 @@ class ComponentCountDisplay(Display):
         """
         shown = np.flatnonzero(self.probabilities >= _LEAST)
         numbers = np.arange(shown[0], shown[-1] + 1)
-        ax = self._open(ax, _COUNTS_SIZE)
+        ax = self._open(ax, (4.2, 3.0))
         from matplotlib.ticker import MaxNLocator
 
         chosen = self.n_components is None

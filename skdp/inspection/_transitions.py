@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_array, is_number
+from skdp._checks import as_array, check_choice, is_number
 from skdp._numeric import Floats
 from skdp.inspection._axes import (
     GREY,
     LITERAL,
     PALETTE,
     Display,
-    check_choice,
-    check_cmap,
     check_fractions,
     check_model,
     check_names,
@@ -70,8 +68,7 @@ class TransitionDisplay(Display):
     ----------
     transmat, startprob, locations, shares, state_names
         As passed, as arrays and a list; `shares` computed if None was passed.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     states_ : ndarray of int
         The states that are drawn, in this order.
     colorbar_ : matplotlib Colorbar
@@ -153,21 +150,11 @@ class TransitionDisplay(Display):
         estimator : fitted hidden Markov model
             With attributes ``transmat_`` and ``startprob_``; ``state_shares_`` and ``locations_``
             are used if it has them.
-        kind : {"matrix", "space"}, default="matrix"
-            See `plot`.
-        states : array-like of int, default=None
+        kind, states
             See `plot`.
         state_names : list of n_states str, default=None
-            Labels of the states. None: "0", "1", ...
-        scale : {"log", "linear"}, default="log"
-            See `plot`.
-        include_values : bool, default=None
-            See `plot`.
-        min_probability : float, default=0.1
-            See `plot`.
-        cmap : matplotlib colormap or its name, default=None
-            See `plot`.
-        ax : matplotlib Axes, default=None
+            See the class.
+        scale, include_values, min_probability, cmap, ax
             See `plot`.
 
         Returns
@@ -176,14 +163,11 @@ class TransitionDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a hidden Markov model.
-        ValueError
-            If its states have no locations but `kind` is "space", or an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a hidden Markov model.
+        ValueError, ImportError
+            If its states have no locations but `kind` is "space", or an argument is invalid, or
+            matplotlib is not installed.
         """
         cls._check_model(estimator, "a hidden Markov model", "transmat_", "startprob_")
         display = cls(
@@ -242,15 +226,13 @@ class TransitionDisplay(Display):
 
         Returns
         -------
-        TransitionDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If an argument is invalid, or `kind` is "space" and there are no locations.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If an argument is invalid, or `kind` is "space" and there are no locations, or
+            matplotlib is not installed.
         """
         check_choice(kind, "kind", "matrix", "space")
         check_choice(scale, "scale", "log", "linear")
@@ -261,9 +243,8 @@ class TransitionDisplay(Display):
                 "kind='space' needs states with locations, such as those of a GaussianSimilarity."
             )
         self.states_ = choose_states(states, self.shares, len(self.transmat), self._least)
-        self._check_matplotlib("plot")
+        cmap = self._find_cmap(cmap, "YlGnBu")
         self.image_ = self.texts_ = self.points_ = self.arcs_ = self.positions_ = None
-        cmap = check_cmap("YlGnBu" if cmap is None else cmap)
         if kind == "matrix":
             self._draw_matrix(ax, scale, include_values, cmap)
         else:
@@ -440,8 +421,7 @@ class FactorDisplay(Display):
     ----------
     factors, shares, factor_names
         As passed, as arrays and a list.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     states_ : ndarray of int
         The states that are drawn, from top to bottom.
     image_ : matplotlib AxesImage
@@ -495,10 +475,8 @@ class FactorDisplay(Display):
         states : array-like of int, default=None
             See `plot`.
         factor_names : list of n_factors str, default=None
-            Labels of the factors. None: "0", "1", ...
-        cmap : matplotlib colormap or its name, default="Blues"
-            See `plot`.
-        ax : matplotlib Axes, default=None
+            See the class.
+        cmap, ax
             See `plot`.
 
         Returns
@@ -507,14 +485,11 @@ class FactorDisplay(Display):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If the estimator is not fitted.
-        TypeError
-            If the estimator is not a model with states.
-        ValueError
-            If the states of the estimator have no factors, or an argument is invalid.
-        ImportError
-            If matplotlib is not installed.
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or is not a model with states.
+        ValueError, ImportError
+            If the states of the estimator have no factors, or an argument is invalid, or matplotlib
+            is not installed.
         """
         cls._check_matplotlib()
         check_is_fitted(estimator)
@@ -544,24 +519,20 @@ class FactorDisplay(Display):
 
         Returns
         -------
-        FactorDisplay
-            The display itself.
+        self
 
         Raises
         ------
-        ValueError
-            If `states` are not valid states.
-        ImportError
-            If matplotlib is not installed.
+        ValueError, ImportError
+            If `states` are not valid states, or matplotlib is not installed.
         """
         self.states_ = choose_states(states, self.shares, len(self.factors))
-        self._check_matplotlib("plot")
+        cmap = self._find_cmap(cmap)
         names = [str(j) for j in self.states_]
         width, height = size_matrix(names, self.factor_names, with_values=False)
         shown = self.factors[self.states_]
         n_rows, n_columns = shown.shape
         margin = 0.0 if self.shares is None else _GAP_INCHES + _BAR_INCHES + _TEXT_INCHES
-        cmap = check_cmap(cmap)
         ax = self._open(ax, (width - 0.9 + margin, height))
         self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
         label_matrix(ax, names, self.factor_names)

@@ -316,11 +316,8 @@ def segment_entropy(
 
     Parameters
     ----------
-    segment_topic : array_like of shape (n_segments, n_components)
-        Topic shares nu of the segments of all documents, as from ``transform_segments(X)``. Rows of
-        weights >= 0, not all zero, are divided by their sums.
-    doc_ptr : SegmentedCorpus or array_like of int, shape (n_documents + 1,)
-        Where documents begin and end in `segment_topic`, or the corpus itself.
+    segment_topic, doc_ptr
+        As in `hellinger_to_previous`.
 
     Returns
     -------
@@ -330,8 +327,7 @@ def segment_entropy(
     Raises
     ------
     ValueError
-        If `segment_topic` is not 2-D or has a negative or infinite entry, NaN or a row of zeros, or
-        if `doc_ptr` does not fit it.
+        As in `hellinger_to_previous`.
 
     See Also
     --------
@@ -369,13 +365,8 @@ def segment_deviation(
 
     Parameters
     ----------
-    doc_topic : array_like of shape (n_documents, n_components)
-        Topic shares mu of the documents, as from ``transform(X)``.
-    segment_topic : array_like of shape (n_segments, n_components)
-        Topic shares nu of their segments, as from ``transform_segments(X)``. Rows of weights >= 0,
-        not all zero, are divided by their sums, here and in `doc_topic`.
-    doc_ptr : SegmentedCorpus or array_like of int, shape (n_documents + 1,)
-        Where documents begin and end in `segment_topic`, or the corpus itself.
+    doc_topic, segment_topic, doc_ptr
+        As in `hellinger_to_document`.
 
     Returns
     -------
@@ -386,8 +377,7 @@ def segment_deviation(
     Raises
     ------
     ValueError
-        If `doc_topic` or `segment_topic` is not 2-D or has a negative or infinite entry, NaN or a
-        row of zeros, or if the three do not fit each other.
+        As in `hellinger_to_document`.
 
     See Also
     --------

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_array
 
-from skdp._checks import as_array, check_count, check_memory, check_unmasked
+from skdp._checks import as_array, check_choice, check_count, check_memory, check_unmasked
 from skdp._numeric._numba import njit
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.data._validation import holds_documents, is_column_of_lists
@@ -70,11 +70,10 @@ def leave(word, now, topics, places, place_ptr, present, since, n_w, n_krq):
 
 @njit
 def count_windows(tokens, part_ptr, size, topics, places, place_ptr, present, since, n_w, n_krq):
-    """Add the windows of all parts to `n_w` and `n_krq`; return how many windows there are.
-
-    Window t of a part holds its tokens t, ..., t + s - 1. When its last token drops out, a word is
-    counted for all windows since it entered, so a step to the next window costs work for two words.
-    """
+    """Add the windows of all parts to `n_w` and `n_krq`; return how many windows there are."""
+    # Window t of a part holds its tokens t, ..., t + s - 1. When its last token drops out, a word
+    # is counted for all windows since it entered, so a step to the next window costs work for two
+    # words.
     n_windows = 0
     for part in range(part_ptr.shape[0] - 1):
         begin, end = part_ptr[part], part_ptr[part + 1]
@@ -202,8 +201,7 @@ def topic_coherence(
     >>> topic_coherence(components, documents, n_words=3).round(2)
     array([0.82, 0.4 ])
     """
-    if not isinstance(measure, str) or measure not in _WINDOWS:
-        raise ValueError(f"measure must be one of {tuple(_WINDOWS)}, got {measure!r}.")
+    check_choice(measure, "measure", *_WINDOWS)
     n_words = check_count(n_words, "n_words", at_least=2)
     words, n_features = _check_topics(topics, n_words)
     corpus = _check_corpus(X, n_features)

@@ -69,14 +69,8 @@ def window_diff(true: ArrayLike, predicted: ArrayLike, k: int | None = None) -> 
 
     Parameters
     ----------
-    true : array_like of bool or {0, 1}, shape (n_units - 1,)
-        For each gap between neighboring units (sentences, paragraphs), whether a segment ends
-        there.
-    predicted : array_like of bool or {0, 1}, shape (n_units - 1,)
-        The segmentation to judge.
-    k : int, default=None
-        Distance of the two units, in 1, ..., n_units - 1. None: half the mean length of the true
-        segments, ``n_units / (2 n_segments)``, rounded, and at least 1.
+    true, predicted, k
+        As in `pk`.
 
     Returns
     -------
@@ -86,8 +80,7 @@ def window_diff(true: ArrayLike, predicted: ArrayLike, k: int | None = None) -> 
     Raises
     ------
     ValueError
-        If the sequences are not 1-D, have different lengths or no gaps, if they hold anything but 0
-        and 1, or if `k` is out of range.
+        As in `pk`.
 
     See Also
     --------

@@ -12,30 +12,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._sklearn_compat import EstimatorMixin, HasMethods, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, HasMethods, PlainOutputMixin, validate_parameters
 from skdp.data import SequencePanel, check_panel
 
 
-class SequenceTransformer(EstimatorMixin, TransformerMixin, BaseEstimator):
+class SequenceTransformer(PlainOutputMixin, EstimatorMixin, TransformerMixin, BaseEstimator):
     """Base of transformers whose output is always of the kind of X."""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**{"auto_wrap_output_keys": None, **kwargs})
-
-    def set_output(self, *, transform: str | None = None) -> Self:
-        """Do nothing: the output is always of the kind of X.
-
-        So you can set a whole Pipeline to return data frames: its later steps will do so.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None, default=None
-
-        Returns
-        -------
-        self
-        """
-        return self
 
 
 def _can_invert(estimator: PanelTransformer) -> bool:
@@ -91,7 +73,7 @@ class PanelTransformer(SequenceTransformer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "transformer": [HasMethods(["fit", "transform"])],
+        "transformer": [HasMethods(["fit", "transform"])]
     }
 
     def __init__(self, transformer: Any):

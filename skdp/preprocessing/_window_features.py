@@ -380,10 +380,7 @@ class WindowFeatures(ClassNamePrefixFeaturesOutMixin, SequenceTransformer):
         return typical if self._is_typical(raw, typical, nearest)[is_known].all() else None
 
     def _is_typical(
-        self,
-        raw: NDArray[np.float64],
-        typical: NDArray[np.float64],
-        nearest: NDArray[np.int64],
+        self, raw: NDArray[np.float64], typical: NDArray[np.float64], nearest: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
         """Return which windows differ from another by what counting steps of a wave may differ."""
         differences = np.sqrt(np.mean((raw - typical) ** 2, axis=1))[nearest]

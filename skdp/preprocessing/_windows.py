@@ -323,11 +323,10 @@ def find_observed(steps: Steps, layout: WindowLayout) -> NDArray[np.bool_]:
 def choose_features(
     raw: NDArray[np.float64], is_observed: NDArray[np.bool_]
 ) -> NDArray[np.int64] | None:
-    """Return the numbers of the features to keep, or None for all of them.
-
-    If under a tenth of the windows are complete, features with the most NaN are left out until half
-    are: filters of odd dilation see too few values of a sensor at half the rate of the others.
-    """
+    """Return the numbers of the features to keep, or None for all of them."""
+    # If under a tenth of the windows are complete, features with the most NaN are left out until
+    # half are: filters of odd dilation see too few values of a sensor at half the rate of the
+    # others.
     missing = np.isnan(raw[is_observed])
     if np.count_nonzero(~missing.any(axis=1)) >= _FEW * len(missing):
         return None
@@ -372,15 +371,11 @@ _SPARSE = 0.2
 
 
 def has_waves(
-    values: NDArray[np.float64],
-    ptr: NDArray[np.int64],
-    is_missing: NDArray[np.bool_] | None = None,
+    values: NDArray[np.float64], ptr: NDArray[np.int64], is_missing: NDArray[np.bool_] | None = None
 ) -> bool:
-    """Return whether windows of these sequences show more than their values.
-
-    That is so if at least half of the columns that vary have a period, or if in most of them the
-    differences of successive values are less rough than those of independent values.
-    """
+    """Return whether windows of these sequences show more than their values."""
+    # That is so if at least half of the columns that vary have a period, or if in most of them the
+    # differences of successive values are less rough than those of independent values.
     columns = find_varying(values)
     if columns is not None:
         values = values[:, columns]
@@ -418,11 +413,10 @@ def _find_waves(
 
 
 def remove_levels(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return values whose columns with levels are replaced by the differences from the levels.
-
-    A level changes where means of `SHORTEST` steps before and after differ most, by far more than
-    noise. Levels explain most variance, last 2 `SHORTEST` on average, and leave no slower changes.
-    """
+    """Return values whose columns with levels are replaced by the differences from the levels."""
+    # A level changes where means of `SHORTEST` steps before and after differ most, by far more than
+    # noise. Levels explain most variance, last 2 `SHORTEST` on average, and leave no slower
+    # changes.
     is_start = np.zeros(values.shape, dtype=bool)
     parts = [np.diff(values[first:last], axis=0) for first, last in itertools.pairwise(ptr)]
     changes = np.abs(np.concatenate(parts))

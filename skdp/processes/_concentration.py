@@ -48,12 +48,10 @@ _SMALLEST = 1e-100  # a draw may underflow; at b = 0 the chain would stay foreve
 
 @njit
 def draw_concentration(customers, tables, discount, concentration, shape, rate, rng):
-    """Return the next b of a Gibbs chain that leaves its posterior invariant, for any a in [0, 1).
-
-    (b)_{N_j} in the denominator of prod_j (b | a)_{T_j} / (b)_{N_j} is an integral over
-    x_j ~ Beta(b + 1, N_j - 1), and each factor b + a m of the numerator is a sum over
-    y_jm ~ Bernoulli(b / (b + a m)). Given these, b is Gamma(c + sum y, d - sum log x).
-    """
+    """Return the next b of a Gibbs chain that leaves its posterior invariant, 0 <= a < 1."""
+    # (b)_{N_j} in the denominator of prod_j (b | a)_{T_j} / (b)_{N_j} is an integral over
+    # x_j ~ Beta(b + 1, N_j - 1), and each factor b + a m of the numerator is a sum over
+    # y_jm ~ Bernoulli(b / (b + a m)). Given these, b is Gamma(c + sum y, d - sum log x).
     shape, rate = add_evidence(customers, tables, discount, concentration, shape, rate, rng)
     return draw_given_evidence(shape, rate, rng)
 
@@ -66,10 +64,8 @@ def draw_given_evidence(shape, rate, rng):
 
 @njit
 def add_evidence(customers, tables, discount, concentration, shape, rate, rng):
-    """Draw x and y for some restaurants; return `shape` + sum y and `rate` - sum log x.
-
-    Sums over several parts of the restaurants, each drawn from its own stream, add up.
-    """
+    """Draw x and y for some restaurants; return `shape` + sum y and `rate` - sum log x."""
+    # Sums over several parts of the restaurants, each drawn from its own stream, add up.
     for j in range(customers.shape[0]):
         if customers[j] >= 2:
             rate -= draw_log_beta(concentration + 1.0, customers[j] - 1.0, rng)[0]
@@ -90,6 +86,20 @@ def _chain(customers, tables, discount, concentration, shape, rate, out, rng):
             customers, tables, discount, concentration, shape, rate, rng
         )
         out[i] = concentration
+
+
+def _check_seating(
+    customers: ArrayLike, tables: ArrayLike, most: int, shape: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return customers and tables in arrays of one shape, of up to `most` dimensions."""
+    n, t = check_integers(customers, "customers"), check_integers(tables, "tables")
+    if not 1 <= n.ndim <= most or n.shape != t.shape:
+        raise ValueError(
+            f"customers and tables must be {shape}, got shapes {n.shape} and {t.shape}."
+        )
+    if np.any(t > n) or np.any((t == 0) & (n > 0)):
+        raise ValueError("tables must be between 1 and customers (0 where customers is 0).")
+    return n, t
 
 
 def sample_concentration(
@@ -153,14 +163,7 @@ def sample_concentration(
     >>> bool(0.3 < draws.mean() < 3.0)
     True
     """
-    n, t = check_integers(customers, "customers"), check_integers(tables, "tables")
-    if n.ndim != 1 or n.shape != t.shape:
-        raise ValueError(
-            "customers and tables must be 1-D and of the same length, "
-            f"got shapes {n.shape} and {t.shape}."
-        )
-    if np.any(t > n) or np.any((t == 0) & (n > 0)):
-        raise ValueError("tables must be between 1 and customers (0 where customers is 0).")
+    n, t = _check_seating(customers, tables, 1, "1-D and of the same length")
     shape, rate = check_gamma_prior(prior, "prior")
     discount = check_discount(discount)
     concentration = check_concentration(concentration)
@@ -191,10 +194,9 @@ _SMALLEST_DISCOUNT = 1e-8
 
 @njit_forceinline
 def draw_table_evidence(n_tables, concentration, discount, rng):
-    """Return the power of a that the tables of one restaurant contribute: sum (1 - y).
-
-    Each factor b + a m of (b | a)_T, m = 1, ..., T - 1, is a sum over y ~ Bernoulli(b / (b + a m)).
-    """
+    """Return the power of a that the tables of one restaurant contribute: sum (1 - y)."""
+    # Each factor b + a m of (b | a)_T, m = 1, ..., T - 1, is a sum over y ~ Bernoulli(b / (b + a
+    # m)).
     evidence = 0
     for m in range(1, n_tables):
         evidence += next_double(rng) * (concentration + discount * m) < discount * m
@@ -203,11 +205,9 @@ def draw_table_evidence(n_tables, concentration, discount, rng):
 
 @njit_loop
 def _unseat_block(n, t, a, values, row_ptr, rng):
-    """Unseat customers beyond the table of ratios: return n, t and the evidence; 1 < t < n.
-
-    The last customer opened a table with probability 1 / V. S^n_t is log-concave in t (Kurtz,
-    1972), so V decreases in t and increases in n: two integrals decide for nearly all of a block.
-    """
+    """Unseat customers beyond the table of ratios: return n, t and the evidence; 1 < t < n."""
+    # The last customer opened a table with probability 1 / V. S^n_t is log-concave in t (Kurtz,
+    # 1972), so V decreases in t and increases in n: two integrals decide for nearly all of a block.
     steps = min(int(math.sqrt(n)), n - t)
     smallest = open_ratio(values, row_ptr, n - steps, t - 1, a)
     largest = open_ratio(values, row_ptr, n - 1, max(t - steps, 1), a)
@@ -229,11 +229,9 @@ def _unseat_block(n, t, a, values, row_ptr, rng):
 
 @njit_forceinline
 def draw_seating_evidence(n, t, discount, values, row_ptr, rng):
-    """Return the power of 1 - a that n customers at t tables of one dish contribute: sum (1 - z).
-
-    Written out, S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t has a factor n - a t for each customer who
-    joined n others at t tables: a sum over z ~ Bernoulli((n - t) / (n - a t)).
-    """
+    """Return the power of 1 - a that customers of one dish contribute: sum (1 - z)."""
+    # Written out, S^{n+1}_t = S^n_{t-1} + (n - a t) S^n_t has a factor n - a t for each customer
+    # who joined n others at t tables: a sum over z ~ Bernoulli((n - t) / (n - a t)).
     a = discount
     evidence = 0
     # From the last customer to the first, draw whether it opened a table, and z if it did not. The
@@ -265,22 +263,12 @@ def draw_bounded_beta(p, q, rng):
 
 @njit_loop
 def draw_discount(
-    customers,
-    tables,
-    node_tables,
-    concentration,
-    discount,
-    prior_p,
-    prior_q,
-    values,
-    row_ptr,
-    rng,
+    customers, tables, node_tables, concentration, discount, prior_p, prior_q, values, row_ptr, rng
 ):
-    """Return the next a of a Gibbs chain that leaves its posterior invariant.
-
-    The likelihood is prod_j (b_j | a)_{T_j} prod_k S^{N_jk}_{T_jk}; `values` are for the current a.
-    Given y and z, a is Beta(p + sum (1 - y), q + sum (1 - z)). It may start at 0: then all y are 1.
-    """
+    """Return the next a of a Gibbs chain that leaves its posterior invariant."""
+    # The likelihood is prod_j (b_j | a)_{T_j} prod_k S^{N_jk}_{T_jk}; `values` are for the current
+    # a. Given y and z, a is Beta(p + sum (1 - y), q + sum (1 - z)). It may start at 0: then all y
+    # are 1.
     for j in range(customers.shape[0]):
         prior_p += draw_table_evidence(node_tables[j], concentration[j], discount, rng)
         for k in range(customers.shape[1]):
@@ -355,14 +343,7 @@ def sample_discount(
     >>> bool(0.3 < draws.mean() < 0.7)
     True
     """
-    n, t = check_integers(customers, "customers"), check_integers(tables, "tables")
-    if n.ndim not in (1, 2) or n.shape != t.shape:
-        raise ValueError(
-            "customers and tables must be 1-D or 2-D and of the same shape, "
-            f"got shapes {n.shape} and {t.shape}."
-        )
-    if np.any(t > n) or np.any((t == 0) & (n > 0)):
-        raise ValueError("tables must be between 1 and customers (0 where customers is 0).")
+    n, t = _check_seating(customers, tables, 2, "1-D or 2-D and of the same shape")
     n, t = np.atleast_2d(n), np.atleast_2d(t)
     b = check_concentrations(concentration, len(n))
     p, q = check_beta_prior(prior, "prior")
@@ -512,10 +493,9 @@ def concentration_for_table_count(
 def _tables_after_first(
     n: NDArray[np.float64], a: float, c: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the expected number of tables besides the first, of n >= 1 customers; c = b + a > 0.
-
-    It is (b + a) ((b + a + 1)_{n-1} / (b + 1)_{n-1} - 1) / a, which does not cancel near b = -a.
-    """
+    """Return the expected number of tables besides the first of n >= 1 customers; c = b + a > 0."""
+    # It is (b + a) ((b + a + 1)_{n-1} / (b + 1)_{n-1} - 1) / a, which does not cancel near b = -a.
+    #
     # log ((b + 1 + a)_{n-1} / (b + 1)_{n-1}) / a is a sum over all customers except the first: 16
     # terms are added one by one, and the rest by Stirling's series.
     growth = np.zeros(np.broadcast_shapes(n.shape, c.shape))

@@ -74,22 +74,16 @@ class Histogram(NamedTuple):
         )
 
     @classmethod
-    def of_counts(cls, counts: Places) -> Histogram:
+    def of_counts(cls, counts: Places) -> Self:
         """Return the histogram in which ``counts[i]`` numbers are i, without zeros."""
         values = np.flatnonzero(counts[1:]) + 1
         return cls(values, counts[values].astype(np.int64))
 
 
-class Sizes(NamedTuple):
+class Sizes(Histogram):
     """The distinct sizes of tables and their counts, if the seats of customers are known."""
 
-    values: Places
-    counts: Places
-
-    @classmethod
-    def of_counts(cls, counts: Places) -> Sizes:
-        """Return the sizes if ``counts[i]`` tables have i customers."""
-        return cls(*Histogram.of_counts(counts))
+    __slots__ = ()
 
     def arguments(self) -> tuple[Any, ...]:
         """Return the arguments of `log_sizes_given` after the discount."""
@@ -134,38 +128,28 @@ class Seats(NamedTuple):
     """Statistics of the restaurants of one depth for their discount and concentration."""
 
     cells: Sizes | CellPairs | None  # sizes of tables, or customers and tables
-    tables: Histogram  # of the restaurants' numbers of tables
-    customers: Histogram  # of the restaurants' numbers of customers
+    # Numbers of tables and of customers; (n_nodes,) if each restaurant has its own concentration.
+    tables: Histogram | Ints
+    customers: Histogram | Ints
+
+    @property
+    def by_node(self) -> bool:
+        """Whether each restaurant has its own concentration."""
+        return not isinstance(self.tables, Histogram)
 
     def restaurants(self) -> tuple[Any, ...]:
-        """Return the arguments of `log_tables_given` after the concentration."""
-        return *self.tables, *self.customers
+        """Return the last arguments of `log_tables_given`, or of `log_tables_by_node`."""
+        return (self.tables, self.customers) if self.by_node else (*self.tables, *self.customers)
 
-    def log_likelihood(self, discount: float, concentration: float) -> float:
+    def log_likelihood(self, discount: float, concentration: Any) -> float:
         """Return log p(tables | d, theta), up to terms that do not depend on d and theta."""
         total = 0.0 if self.cells is None else self.cells.log_seatings(discount)
-        return total + float(log_tables_given(discount, concentration, *self.restaurants()))
-
-
-class NodeSeats(NamedTuple):
-    """Statistics of the restaurants of one depth if each has its own concentration."""
-
-    cells: Sizes | CellPairs | None  # as in `Seats`
-    tables: Ints  # (n_nodes,)
-    customers: Ints  # (n_nodes,)
-
-    def restaurants(self) -> tuple[Any, ...]:
-        """Return the arguments of `log_tables_by_node` after the concentration."""
-        return self.tables, self.customers
-
-    def log_likelihood(self, discount: float, concentration: Floats) -> float:
-        """Return log p(tables | d, thetas), up to terms that do not depend on d and thetas."""
-        total = 0.0 if self.cells is None else self.cells.log_seatings(discount)
-        return total + float(log_tables_by_node(discount, concentration, *self.restaurants()))
+        log_tables = log_tables_by_node if self.by_node else log_tables_given
+        return total + float(log_tables(discount, concentration, *self.restaurants()))
 
 
 def slice_discount(
-    seats: Seats | NodeSeats,
+    seats: Seats,
     discount: float,
     concentration: Any,  # of all restaurants, or (n_nodes,)
     prior: tuple[float, float],
@@ -175,7 +159,7 @@ def slice_discount(
     """Return the next d of a chain that leaves p(d | tables, theta) invariant; prior: Beta."""
     assert seats.cells is not None
     cells, restaurants = seats.cells.arguments(), seats.restaurants()
-    if isinstance(seats, NodeSeats):
+    if seats.by_node:
         draw = draw_discount_by_node
     else:
         draw = draw_discount_of_sizes if isinstance(seats.cells, Sizes) else draw_discount_of_pairs
@@ -197,17 +181,6 @@ def slice_concentration(
     )
 
 
-def slice_concentrations(
-    seats: NodeSeats,
-    discount: float,
-    concentration: Floats,
-    prior: tuple[float, float],
-    rng: NDArray[np.uint64],
-) -> None:
-    """Update the theta of each restaurant in place, as in `slice_concentration`."""
-    draw_concentrations(discount, concentration, seats.tables, seats.customers, *prior, rng)
-
-
 # The layout and the tables of a franchise.
 
 
@@ -219,11 +192,11 @@ _TABULATED = 1000
 
 @dataclass(frozen=True)
 class FranchiseLayout:
-    """The cells and restaurants of a franchise, and the observed customers.
+    """The cells and restaurants of a franchise, and the observed customers."""
 
-    Cells and restaurants of a depth have consecutive numbers, beginning with the root. A *law* is a
-    discount and a concentration: each depth has its own, but all from `n_laws` - 1 on share one.
-    """
+    # Cells and restaurants of a depth have consecutive numbers, beginning with the root. A *law* is
+    # a discount and a concentration: each depth has its own, but all from `n_laws` - 1 on share
+    # one.
 
     n_laws: int
     cell_ptr: Places  # (n_depths + 1,), offsets of the cells of each depth
@@ -428,22 +401,17 @@ class Franchise(ChainComponent):
             d = self.discount[law]
             if priors.concentration is not None:
                 continue
-            if isinstance(seats, NodeSeats):
-                slice_concentrations(
-                    seats, d, self._concentration_of(law), priors.concentration_prior, rng
-                )
+            theta, prior = self._concentration_of(law), priors.concentration_prior
+            if priors.by_node:  # in place
+                draw_concentrations(d, theta, *seats.restaurants(), *prior, rng)
             else:
-                self.concentration[law] = slice_concentration(
-                    seats, d, self.concentration[law], priors.concentration_prior, rng
-                )
+                self.concentration[law] = slice_concentration(seats, d, theta, prior, rng)
 
-    def _seats(self, law: int, pairs: CellPairs | None) -> Seats | NodeSeats:
+    def _seats(self, law: int, pairs: CellPairs | None) -> Seats:
         """Return the statistics of a law's restaurants for its discount and concentrations."""
         nodes = self.layout.nodes_of(law)
-        tables, customers = self.node_tables[nodes], self.node_customers[nodes]
-        if self.priors.by_node:
-            return NodeSeats(pairs, tables, customers)
-        return Seats(pairs, Histogram.of(tables), Histogram.of(customers))
+        counts = self.node_tables[nodes], self.node_customers[nodes]
+        return Seats(pairs, *(counts if self.priors.by_node else map(Histogram.of, counts)))
 
     def _pairs(self, law: int) -> CellPairs:
         """Return the customers and tables of the cells of a law."""
@@ -533,11 +501,9 @@ class FranchiseStart(NamedTuple):
 
 
 def find_start(layout: FranchiseLayout, base: Floats, priors: FranchisePriors) -> FranchiseStart:
-    """Return a start near the posterior of concentrations and tables, which move together slowly.
-
-    From one table in each cell, large restaurants would have far too few tables for hundreds of
-    sweeps, and concentrations would stay low. Here concentrations do not depend on tables.
-    """
+    """Return a start near the posterior of concentrations and tables, which mix slowly."""
+    # From one table in each cell, large restaurants would have far too few tables for hundreds of
+    # sweeps, and concentrations would stay low. Here concentrations do not depend on tables.
     n_laws = layout.n_laws
     discount = np.full(n_laws, 0.5) if priors.discount is None else priors.discount
     is_given = priors.concentration is not None
@@ -808,10 +774,9 @@ class LawAverages:
 
 
 class FranchiseState:
-    """The state of a chain after a sweep: a live, read-only view, which `copy` detaches.
+    """The state of a chain after a sweep: a live, read-only view, which `copy` detaches."""
 
-    Lists have an array for each depth, beginning with the broadest contexts.
-    """
+    # Lists have an array for each depth, beginning with the broadest contexts.
 
     def __init__(self, sampler: FranchiseSampler):
         self._sampler: Any = sampler

@@ -228,10 +228,8 @@ def sweep_cells(visited, m, cells, nodes, laws, scratch, rng):
 
 @njit
 def count_customers(first, last, observed, cells, nodes):
-    """Count customers and tables of cells `first:last` of one depth, and add to those above.
-
-    From the deepest depth up, beginning with zeros, this computes all counts from the tables.
-    """
+    """Count customers and tables of cells `first:last` of one depth, and add to those above."""
+    # From the deepest depth up, beginning with zeros, this computes all counts from the tables.
     for x in range(first, last):
         cells.customers[x] += observed[x]
         u = cells.node[x]

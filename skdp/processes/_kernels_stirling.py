@@ -231,11 +231,9 @@ def patched_ratio(values, first, n, t, a):
 
 @njit
 def fill_ratios(values, row_ptr, a, r):
-    """Fill the table row by row, by sums, products and quotients of positive numbers.
-
-    So the relative error grows at most linearly in n, from 1e-16. Row n + 1 must depend only on
-    row n: its width (largest t) is at most that of row n, or n + 1 if row n is complete.
-    """
+    """Fill the table row by row, by sums, products and quotients of positive numbers."""
+    # So the relative error grows at most linearly in n, from 1e-16. Row n + 1 must depend only on
+    # row n: its width (largest t) is at most that of row n, or n + 1 if row n is complete.
     r[1] = math.inf
     values[0, 0], values[0, 1] = 0.0, 1.0
     for n in range(1, row_ptr.shape[0] - 1):

@@ -145,11 +145,9 @@ def log_density_of_weights(weights, rest, gamma, n_given=0):
 
 @njit
 def run_btigs(counts, base, a, b, values, row_ptr, out, rng):
-    """Blocked table indicator sampler (section 3.4): remove a customer with its table indicator.
-
-    A customer is the head of a table with probability t / n, but the last table of a dish stays
-    until the last customer. Weights include the probability that a removal leads back.
-    """
+    """Blocked table indicator sampler (section 3.4): remove a customer with its table indicator."""
+    # A customer is the head of a table with probability t / n, but the last table of a dish stays
+    # until the last customer. Weights include the probability that a removal leads back.
     tables = np.minimum(counts, 1)
     n_tables = tables.sum()
     for sweep in range(out.shape[0]):
@@ -176,10 +174,8 @@ def run_btigs(counts, base, a, b, values, row_ptr, out, rng):
 
 @njit
 def run_cmgs(counts, base, a, b, customer_ptr, values, row_ptr, out, rng):
-    """Collapsed multiplicity sampler (section 3.3): draw t_k given the other table counts.
-
-    With the dishes given, the first of its two stages (a customer's dish) has nothing to draw.
-    """
+    """Collapsed multiplicity sampler (section 3.3): draw t_k given the other table counts."""
+    # With the dishes given, the first of its two stages (a customer's dish) has nothing to draw.
     tables = np.minimum(counts, 1)
     n_tables = tables.sum()
     # log S^n_t H^t, up to a constant, does not depend on other table counts: compute it once.
@@ -214,10 +210,8 @@ def run_cmgs(counts, base, a, b, customer_ptr, values, row_ptr, out, rng):
 
 @njit
 def run_ssa(counts, base, a, b, customer_ptr, out, rng):
-    """Sampler for seating arrangements (section 3.2, algorithm 1): reseat one customer.
-
-    The customers of a dish are exchangeable, so the sizes of their tables suffice.
-    """
+    """Sampler for seating arrangements (section 3.2, algorithm 1): reseat one customer."""
+    # The customers of a dish are exchangeable, so the sizes of their tables suffice.
     tables = np.minimum(counts, 1)
     n_tables = tables.sum()
     sizes = np.zeros(customer_ptr[-1], dtype=np.int64)
@@ -358,11 +352,9 @@ def change(i, k, e, sign, state):
 
 @njit_internal
 def draw_edge_to_remove(i, k, net, state, rng):
-    """Return the edge of the table that leaves with a customer of dish k; -1 if none does.
-
-    A random customer leaves, and with it its table if it is the head; but the last table stays as
-    long as others sit there.
-    """
+    """Return the edge of the table that leaves with a customer of dish k; -1 if none does."""
+    # A random customer leaves, and with it its table if it is the head; but the last table stays as
+    # long as others sit there.
     n, t = state.customers[i, k], state.sums[i, k]
     if t == 1 and n > 1:
         return -1
@@ -513,11 +505,9 @@ MOST_ROWS = 1000
 
 @njit
 def count_pairs(visited, customers, tables, few, many):
-    """Count the pairs of cells with more customers than tables; return the rows used in `many`.
-
-    `few[c, t]` grows by the number of cells with c <= FEW customers at t tables; the pairs of the
-    other cells are written to `many`, (at least their number, 2), one by one.
-    """
+    """Count the pairs of cells with more customers than tables; return the rows used in `many`."""
+    # `few[c, t]` grows by the number of cells with c <= FEW customers at t tables; the pairs of the
+    # other cells are written to `many`, (at least their number, 2), one by one.
     n_many = 0
     for i in range(visited.shape[0]):
         c, t = customers[visited[i]], tables[visited[i]]

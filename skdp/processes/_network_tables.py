@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import (
     as_array,
+    check_choice,
     check_concentration,
     check_count,
     check_discount,
@@ -372,8 +373,7 @@ def sample_network_tables(
     if not np.all((prior > 0.0) & np.isfinite(prior)):
         raise ValueError("weight_prior must be positive and finite.")
     edge_weights = prior if is_drawn else _check_weights(weights, ptr, edges)
-    if not isinstance(sampler, str) or sampler not in _NETWORK_SAMPLERS:
-        raise ValueError(f"sampler must be one of {_NETWORK_SAMPLERS}, got {sampler!r}.")
+    check_choice(sampler, "sampler", *_NETWORK_SAMPLERS)
     n_sweeps = check_count(n_sweeps, "n_sweeps", at_least=1)
     check_memory(
         8.0 * n_sweeps * len(edges) * n_dishes,
@@ -420,7 +420,10 @@ def _check_base(base: ArrayLike, n_customers: Places) -> Floats:
     """Return the base probabilities of dishes, or raise."""
     base = as_array(base, "base")
     if base.shape != n_customers.shape:
-        raise ValueError(f"base must have a probability for each of the {len(n_customers)} dishes.")
+        raise ValueError(
+            f"base must have a probability for each of the {len(n_customers)} dishes, got shape "
+            f"{base.shape}."
+        )
     if (
         base.dtype.kind not in "iuf"
         or not np.all((base >= 0.0) & (base <= 1.0))
@@ -574,23 +577,12 @@ def sample_table_counts(
     (3, 3)
     """
     counts = check_integers(counts, "counts")
-    base = as_array(base, "base")
-    if counts.ndim != 1 or len(counts) == 0 or base.shape != counts.shape:
-        raise ValueError(
-            "counts and base must be 1-D, not empty and of the same length, "
-            f"got shapes {counts.shape} and {base.shape}."
-        )
-    if (
-        base.dtype.kind not in "iuf"
-        or not np.all((base >= 0.0) & (base <= 1.0))
-        or np.any((base == 0.0) & (counts > 0))
-    ):
-        raise ValueError("base must hold probabilities, positive where a dish has customers.")
-    base = base.astype(np.float64)
+    if counts.ndim != 1 or len(counts) == 0:
+        raise ValueError(f"counts must be 1-D and not empty, got shape {counts.shape}.")
+    base = _check_base(base, counts)
     a = check_discount(discount)
     b = check_concentration(concentration, above=-a)
-    if not isinstance(sampler, str) or sampler not in _SAMPLERS:
-        raise ValueError(f"sampler must be one of {_SAMPLERS}, got {sampler!r}.")
+    check_choice(sampler, "sampler", *_SAMPLERS)
     n_sweeps = check_count(n_sweeps, "n_sweeps", at_least=1)
     check_memory(8.0 * n_sweeps * len(counts), f"n_sweeps={n_sweeps} of {len(counts)} counts")
     out = np.empty((n_sweeps, len(counts)), dtype=np.int64)

@@ -351,11 +351,9 @@ def log_weight_of_feature(n_on, n_off, concentration):
 
 @njit_internal_nogc
 def log_ratio_of_birth(log_rate, gain, log_proposal, n_removable):
-    """Return the log acceptance ratio of a new feature; for its death it is the negative.
-
-    Births and deaths are tried equally often. `log_rate` is log alpha, or log(F - K) without the
-    new feature; `gain` is the log of the other factors, of its weight and the likelihoods.
-    """
+    """Return the log acceptance ratio of a new feature; for its death it is the negative."""
+    # Births and deaths are tried equally often. `log_rate` is log alpha, or log(F - K) without the
+    # new feature; `gain` is the log of the other factors, of its weight and the likelihoods.
     return log_rate + gain - log_proposal - math.log(n_removable)
 
 
@@ -406,11 +404,9 @@ def in_range(concentration: float) -> float:
 def draw_top_concentration(
     tables: Places, n_given: int, gamma: float, prior: tuple[float, float], rng: NDArray[np.uint64]
 ) -> float:
-    """Return the next gamma of a chain that leaves its posterior given the tables invariant.
-
-    With G given dishes the likelihood is gamma^(K - G) / (gamma + G)_m for m tables, an integral
-    over x ~ Beta(gamma + G, m). Given x, gamma is Gamma(shape + K - G, rate - log x).
-    """
+    """Return the next gamma of a chain that leaves its posterior given the tables invariant."""
+    # With G given dishes the likelihood is gamma^(K - G) / (gamma + G)_m for m tables, an integral
+    # over x ~ Beta(gamma + G, m). Given x, gamma is Gamma(shape + K - G, rate - log x).
     shape, rate = prior
     if n_given == 0:
         n_tables, n_dishes = np.array([tables.sum()]), np.array([len(tables)])

@@ -1,18 +1,9 @@
 """Mistakes are named by messages that say what is wrong and what to do (tests/refusals)."""
 
 import sys
-from importlib import import_module
-from pathlib import Path
 
 import pytest
 import refusals
-
-FOLDER = Path(refusals.__file__).parent
-MODULES = {
-    path.stem: import_module(f"refusals.{path.stem}")
-    for path in sorted(FOLDER.glob("*.py"))
-    if path.stem not in ("__init__", "samples")
-}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -20,14 +11,14 @@ MODULES = {
     ("room", "row"),
     [
         pytest.param(room, row, id=f"{room}-{row.call[:60]}")
-        for room, module in MODULES.items()
-        for row in refusals.parse(module.TABLE)
+        for room, path in refusals.TABLES.items()
+        for row in refusals.parse(path.read_text(encoding="utf-8"))
     ],
 )
 def test_refusals(room, row):
     if plt := sys.modules.get("matplotlib.pyplot"):
         plt.close("all")  # of other tests
-    refusals.check(row, MODULES[room])
+    refusals.check(row, room)
     if plt := sys.modules.get("matplotlib.pyplot"):
         figures = plt.get_fignums()
         plt.close("all")

@@ -1,16 +1,17 @@
 """Mistakes of users and the messages that they get, as tables.
 
-Each module has a table of calls, each followed by what a ValueError says: after an arrow, or in the
+Each text has a table of calls, each followed by what a ValueError says: after an arrow, or in the
 next line after four spaces. Other errors have their name before it. Three dots in a message stand
 for any text; a message after "~" is a regular expression. "fine" is for what looks like a mistake
 and is allowed. A call that is too long for a line goes on in lines that begin with eight spaces.
-``f($) for $ in 1 | "a"`` stands for two calls, and ``$`` in their message for the value. Tables
-know all public names and those of ``samples``."""
+``f($) for $ in 1 | "a"`` stands for two calls, and ``$`` in their message for the value. A table
+knows all public names, those of ``samples``, and those of the module with its name."""
 
 import ast
 import builtins
 import re
-from types import ModuleType
+from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -50,6 +51,8 @@ class Row(NamedTuple):
     pattern: str = ""
 
 
+TABLES = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.txt"))}
+
 RESULT = re.compile(r"(?:^    | -> )(?:(fine|\w+Error)(?:: |(?= ~)|$))? ?(~ )?(.*)$")
 
 
@@ -71,9 +74,9 @@ def parse(table: str) -> list[Row]:
     return rows
 
 
-def check(row: Row, module: ModuleType) -> None:
+def check(row: Row, room: str) -> None:
     """Check what comes of a call, and that a fit that is refused leaves its estimator as it was."""
-    names = {**PUBLIC, **vars(samples), **vars(module)}
+    names = {**PUBLIC, **vars(samples), **vars(import_module(f"refusals.{room}"))}
     call = ast.parse(row.call, mode="eval").body
     receiver = getattr(getattr(call, "func", None), "value", None)
     is_fit = getattr(getattr(call, "func", None), "attr", "").startswith(("fit", "iter_sweeps"))

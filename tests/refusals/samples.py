@@ -9,6 +9,7 @@ from skdp.sequence import (
     BinaryFactorEmission,
     CategoricalEmission,
     FactorialHMM,
+    PoissonEmission,
     hmm_log_likelihood,
 )
 from skdp.topics import SegmentedTopicModel
@@ -27,6 +28,12 @@ TEXTS = ["the cat sat", "the dog"]
 TINY = (1e-20, 1e-20)
 VAST = 10**5000
 """More digits than Python writes."""
+
+
+class Complete(PoissonEmission):
+    """Counts without missing values."""
+
+    allows_nan = False
 
 
 def stm(**params):

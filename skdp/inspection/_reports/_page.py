@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 import skdp
+from skdp._numeric import Places
+from skdp._result_line import describe_result
 from skdp.data._ragged import check_path, replace_file
 from skdp.inspection._axes import write_name
 
@@ -65,6 +67,18 @@ def check_target(path: Any) -> Path:
     return target
 
 
+def choose_evenly(n: int, most: int) -> Places:
+    """Return up to `most` of n documents or sequences, evenly spaced."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))
+
+
+def count_shown(n_shown: int, n: int, noun: str) -> str:
+    """Say how many of n documents or sequences a page shows."""
+    if n_shown == n:
+        return f"{n:,} {noun}{'' if n == 1 else 's'}."
+    return f"A sample of {n_shown:,} of {n:,} {noun}s, evenly spaced."
+
+
 def escape(text: Any) -> str:
     """Return a name as it is drawn, safe in HTML."""
     return html.escape(write_name(str(text)))
@@ -91,19 +105,20 @@ def encode(data: Any) -> str:
 
 def write_page(
     path: Path,
+    model: Any,
+    title: str | None,
     *,
-    title: str,
-    summary: str,
     body: str,
     notes: list[str],
     data: dict[str, Any],
     script: str,
 ) -> Path:
-    """Write a page, with `data` for a script of this package and `notes` at its end."""
+    """Write a page about a model, with `data` for a script and `notes` at its end."""
+    name = type(model).__name__
     style, program = _read("page.css"), _read("page.js") + _read(script)
     text = _PAGE.format(
-        title=escape(title),
-        summary=html.escape(summary),
+        title=escape(name if title is None else title),
+        summary=html.escape(f"{name}: {describe_result(model)}"),
         body=body,
         notes="\n".join(f"<p>{html.escape(note)}</p>" for note in notes),
         data=encode(data),

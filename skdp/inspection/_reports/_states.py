@@ -12,11 +12,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count, is_number, shorten
-from skdp._result_line import describe_result
 from skdp.data._ragged import Ragged
 from skdp.emissions._discrete._categorical import CategoricalModel
-from skdp.inspection._axes import PALETTE, as_names, write_name
-from skdp.inspection._reports._page import check_target, escape, number, numbers, write_page
+from skdp.inspection._axes import PALETTE, check_names, write_name
+from skdp.inspection._reports._page import (
+    check_target,
+    choose_evenly,
+    count_shown,
+    escape,
+    number,
+    numbers,
+    write_page,
+)
 from skdp.inspection._state_sequence import _join_times
 from skdp.inspection._states import (
     check_state_names,
@@ -148,10 +155,7 @@ def _thousandths(values: NDArray[np.float64]) -> list[int]:
 
 
 def describe_forecast(
-    history: NDArray[np.float64],
-    found: Any,
-    columns: list[ReportedColumn],
-    times: list[str] | None,
+    history: NDArray[np.float64], found: Any, columns: list[ReportedColumn], times: list[str] | None
 ) -> dict[str, Any]:
     """Return a forecast for the page, after twice as many observed steps."""
     n_ahead = len(found["mean"])
@@ -309,19 +313,15 @@ def state_report(
     inner = np.empty(0, dtype=np.int64) if boundaries is None else boundaries
     ptr = np.concatenate([[0], inner, [len(states)]])
     n_sequences = len(ptr) - 1
-    if titles is None:
-        names = [f"sequence {i}" for i in range(n_sequences)]
-    else:
-        names = as_names(titles, "titles", n_sequences, ", one for each sequence of X")
+    why = ", one for each sequence of X"
+    names = check_names(titles, "titles", n_sequences, "sequence ", why)
     labels = [f"state {j}" for j in range(int(states.max()) + 1)]
     if state_names is not None:
         labels = check_state_names(state_names, states)
     columns = _find_columns(model, values.shape[1])
     rows = tabulate(states, ptr, values, columns)
 
-    chosen = np.arange(n_sequences)
-    if n_sequences > max_sequences:
-        chosen = np.unique(np.linspace(0, n_sequences - 1, max_sequences).round().astype(np.int64))
+    chosen = choose_evenly(n_sequences, max_sequences)
     some = X if len(chosen) == n_sequences else _take(X, chosen)
     state_proba, change_proba = model.predict_proba(some), model.predict_change_proba(some)
     if is_single:
@@ -344,11 +344,10 @@ def state_report(
             ahead,
         )
         shown.append(describe(series, len(chosen), _MOST_COLUMNS))
-    name = type(model).__name__
     return write_page(
         target,
-        title=name if title is None else str(title),
-        summary=f"{name}: {describe_result(model)}",
+        model,
+        title,
         body=_write_body(rows, columns, labels, len(chosen), n_sequences),
         notes=_write_notes(shown, len(columns), missing, float(interval)),
         data={
@@ -441,15 +440,12 @@ def _write_body(
         cells = [f"{100 * row.share:.1f} %", f"{row.n_runs:,}", f"{row.mean_length:,.1f}"]
         texts = "".join(f"<td>{escape(cell)}</td>" for cell in [*cells, *row.values])
         lines.append(f'<tr><th scope="row">{escape(labels[row.state])}</th>{texts}</tr>')
-    which = f"{n_sequences:,} sequence{'' if n_sequences == 1 else 's'}."
-    if n_shown < n_sequences:
-        which = f"A sample of {n_shown:,} of {n_sequences:,} sequences, evenly spaced."
     return _BODY.format(
         note="Durations are in steps. Columns have the mean ± the standard deviation of the "
         "observations, or the shares of the most frequent categories.",
         head="".join(f'<th scope="col">{escape(name)}</th>' for name in head),
         rows="\n".join(lines),
-        sequences=which,
+        sequences=count_shown(n_shown, n_sequences, "sequence"),
     )
 
 

@@ -13,11 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count
-from skdp._result_line import describe_result
 from skdp.data import check_corpus
 from skdp.data._ragged import Offsets
-from skdp.inspection._axes import PALETTE, as_names, write_name
-from skdp.inspection._reports._page import check_target, escape, number, numbers, write_page
+from skdp.inspection._axes import PALETTE, check_names, write_name
+from skdp.inspection._reports._page import (
+    check_target,
+    choose_evenly,
+    count_shown,
+    escape,
+    number,
+    numbers,
+    write_page,
+)
 from skdp.inspection._topic_evolution import shares_of
 from skdp.topics._base import BaseTopicModel
 
@@ -347,17 +354,13 @@ def topic_report(
     max_documents = check_count(max_documents, "max_documents", at_least=1)
     everything = check_corpus(model, X, reset=False)
     n_documents = len(everything)
-    if titles is None:
-        names = [f"document {d}" for d in range(n_documents)]
-    else:
-        names = as_names(titles, "titles", n_documents, ", one for each document of X")
+    why = ", one for each document of X"
+    names = check_names(titles, "titles", n_documents, "document ", why)
     if feature_names is None:
         feature_names = everything._names
     words = model._word_names(feature_names)
 
-    chosen = np.arange(n_documents)
-    if n_documents > max_documents:
-        chosen = np.unique(np.linspace(0, n_documents - 1, max_documents).round().astype(np.int64))
+    chosen = choose_evenly(n_documents, max_documents)
     samples = X
     if len(chosen) < n_documents:  # a data frame is kept: its columns have names to check
         rows = getattr(X, "iloc", X) if hasattr(X, "columns") else everything
@@ -371,18 +374,17 @@ def topic_report(
         for k, each in enumerate(model._topic_names or model._given_names())
     ]
     data = collect_topics(model.components_, weights, corpus, given, words, n_words)
-    name = type(model).__name__
     return write_page(
         target,
-        title=name if title is None else str(title),
-        summary=f"{name}: {describe_result(model)}",
+        model,
+        title,
         body=_BODY.format(
             first=FIRST_STEP / N_STEPS,
             step=FIRST_STEP,
             steps=N_STEPS,
             source="the training documents" if is_trained else "the documents of this page",
             topics="\n".join(_write_topic(topic, data) for topic in data["topics"]),
-            documents=escape(_count_documents(len(chosen), n_documents)),
+            documents=escape(count_shown(len(chosen), n_documents, "document")),
         ),
         notes=_write_notes(corpus, data),
         data=data,
@@ -406,12 +408,6 @@ def _read(model: Any, samples: Any, titles: list[str]) -> ReportedCorpus:
         cuts,
         titles,
     )
-
-
-def _count_documents(n_shown: int, n_documents: int) -> str:
-    if n_shown == n_documents:
-        return f"{n_documents:,} document{'' if n_documents == 1 else 's'}."
-    return f"A sample of {n_shown:,} of {n_documents:,} documents, evenly spaced."
 
 
 def _write_topic(topic: dict[str, Any], data: dict[str, Any]) -> str:

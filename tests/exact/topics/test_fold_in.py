@@ -29,12 +29,7 @@ from exact.topics.table_models import (
     of_model,
 )
 
-from skdp.topics import (
-    GibbsLDA,
-    LatentDirichletCoClustering,
-    SectionedTopicModel,
-    TopicSegmenter,
-)
+from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SectionedTopicModel, TopicSegmenter
 
 CASES = {
     "small concentration": Problem(

@@ -7,13 +7,7 @@ from itertools import islice, product
 import numpy as np
 import pytest
 from exact.oracles.batch_means import N_SWEEPS, assert_means, check_chain
-from exact.oracles.ldcc import (
-    Problem,
-    counts_of,
-    enumerate_posterior,
-    estimates,
-    log_joint,
-)
+from exact.oracles.ldcc import Problem, counts_of, enumerate_posterior, estimates, log_joint
 from exact.topics.table_models import BURN_IN, N_SEEDS, corpus, hints_of
 
 from skdp.topics import LatentDirichletCoClustering

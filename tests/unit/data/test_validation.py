@@ -1,4 +1,4 @@
-"""What the checks of estimators make of X; tests/refusals/validation.py has what they refuse."""
+"""What the checks of estimators make of X; tests/refusals/validation.txt has what they refuse."""
 
 import numpy as np
 import pandas as pd

@@ -9,12 +9,7 @@ from skdp.data import PartitionedPanel, SequencePanel
 from skdp.emissions._common._columns import ConstantColumns, InMemoryRows
 from skdp.emissions._gaussian._sampler import GaussianSampler
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
-from skdp.sequence import (
-    HDPHMMLT,
-    AutoregressiveEmission,
-    GaussianEmission,
-    IndependentEmissions,
-)
+from skdp.sequence import HDPHMMLT, AutoregressiveEmission, GaussianEmission, IndependentEmissions
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

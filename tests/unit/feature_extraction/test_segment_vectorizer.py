@@ -1,4 +1,4 @@
-"""SegmentVectorizer; tests/refusals/measures.py has what it refuses."""
+"""SegmentVectorizer; tests/refusals/measures.txt has what it refuses."""
 
 import io
 import warnings

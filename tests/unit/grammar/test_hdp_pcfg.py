@@ -1,4 +1,4 @@
-"""The grammar of inferred size as an estimator; tests/refusals/grammar.py has what it refuses."""
+"""The grammar of inferred size as an estimator; tests/refusals/grammar.txt has what it refuses."""
 
 import pickle
 

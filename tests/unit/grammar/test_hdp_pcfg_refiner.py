@@ -1,4 +1,4 @@
-"""Refined treebank grammars as an estimator; tests/refusals/grammar.py has what it refuses."""
+"""Refined treebank grammars as an estimator; tests/refusals/grammar.txt has what it refuses."""
 
 import pickle
 import warnings

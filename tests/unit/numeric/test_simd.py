@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from skdp._numeric import _simd
+from skdp._numeric import _simd, _simd_lanes
 from skdp._numeric._random import next_double
 from skdp._numeric._simd import (
     LANES,
@@ -168,6 +168,7 @@ def test_evaluate_polynomial():
 
 ROWS, FLOATS = np.ones((3, 64), dtype=np.float32), np.ones(64, dtype=np.float32)
 IDS, ONE = np.zeros(64, dtype=np.int32), np.float32(1.0)
+MATRIX, VECTOR = np.ones((40, 16)), np.ones(400)
 CALLS = {
     "sum_product": (ROWS, 0, ONE, FLOATS, ROWS, 0),
     "total_product": (ROWS, 0, ONE, FLOATS),
@@ -180,13 +181,23 @@ CALLS = {
     "prefetch_entry": (FLOATS, 0),
     "double_of_bits": (3,),
     "bits_of_double": (0.5,),
+    "mix_block": (VECTOR, 0, MATRIX, 0, 1, MATRIX, 0, 1, 0),
+    "product_block": (MATRIX, 0, 1, 1, MATRIX, 0, 1, 1, MATRIX, 0, 1, 1, 1, 1, 1, MATRIX, 0, 0),
+    "count_block": (MATRIX, 0, 1, MATRIX, 0, 8, MATRIX, 0, 1),
+    "flat_block": (VECTOR, 0, 1, 1, VECTOR, 0, 1, VECTOR, 0, 1, 1, 1, 1, 0),
+    "dot_block": (VECTOR, 0, VECTOR, 0, 1, 1, VECTOR, 0, 1),
+    "transpose_block": (MATRIX, 0, MATRIX, 0, 8),
+    "scale_rows": (MATRIX, 0, 1, MATRIX, 0, MATRIX, 0),
+    "add_products": (MATRIX, 0, MATRIX, 0, 1, MATRIX, 0),
+    "raise_rows": (MATRIX, 0, 1, 0.5, MATRIX, 0),
+    "row_block": (MATRIX, 0, 8, MATRIX, 0, 8, MATRIX, 0, 1, 1),
 }
 
 
 def typed(name, arguments):
     """Let numba's typing look at a call."""
     kinds = [numba.typeof(argument) for argument in arguments]
-    return getattr(_simd, name)._defn(None, *kinds)
+    return {**vars(_simd_lanes), **vars(_simd)}[name]._defn(None, *kinds)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -200,10 +211,12 @@ def test_other_arguments_are_refused(name):
             wrong += [argument[::2], argument[np.newaxis], 1.0]
             if not name.startswith("prefetch"):
                 wrong += [argument.astype(np.int16), argument.astype(np.complex64)]
-        elif isinstance(argument, int):
-            wrong += [0.5]
-        elif isinstance(argument, np.float32):
-            wrong += [0.5, 1]
+            if argument is MATRIX or argument is VECTOR:
+                wrong += [argument.astype(np.int64)]
+                wrong += [argument.astype(np.float32)] if i else []
+        else:
+            wrong += [VECTOR, *([0.5] if isinstance(argument, int) else [])]
+            wrong += [0.5, 1] if isinstance(argument, np.float32) else []
         for value in wrong:
             with pytest.raises(TypingError, match=rf"{name}: argument {i + 1} must be"):
                 typed(name, (*arguments[:i], value, *arguments[i + 1 :]))

@@ -1,6 +1,5 @@
 """Products of many small matrices side by side, and of some vectors, against numpy."""
 
-import numba
 import numpy as np
 import pytest
 from numba.core.errors import TypingError
@@ -221,44 +220,7 @@ def test_block_sizes_fit_the_registers(n_vectors):
     assert TOGETHER * sizes.rows_vectors[0] <= n_vectors
 
 
-MATRIX, VECTOR = np.ones((40, LANES)), np.ones(400)
-CALLS = {
-    "mix_block": (VECTOR, 0, MATRIX, 0, 1, MATRIX, 0, 1, 0),
-    "product_block": (MATRIX, 0, 1, 1, MATRIX, 0, 1, 1, MATRIX, 0, 1, 1, 1, 1, 1, MATRIX, 0, 0),
-    "count_block": (MATRIX, 0, 1, MATRIX, 0, 8, MATRIX, 0, 1),
-    "flat_block": (VECTOR, 0, 1, 1, VECTOR, 0, 1, VECTOR, 0, 1, 1, 1, 1, 0),
-    "dot_block": (VECTOR, 0, VECTOR, 0, 1, 1, VECTOR, 0, 1),
-    "transpose_block": (MATRIX, 0, MATRIX, 0, 8),
-    "scale_rows": (MATRIX, 0, 1, MATRIX, 0, MATRIX, 0),
-    "add_products": (MATRIX, 0, MATRIX, 0, 1, MATRIX, 0),
-    "raise_rows": (MATRIX, 0, 1, 0.5, MATRIX, 0),
-    "row_block": (MATRIX, 0, 8, MATRIX, 0, 8, MATRIX, 0, 1, 1),
-}
-
-
-def typed(name, arguments):
-    """Let numba's typing look at a call."""
-    kinds = [numba.typeof(argument) for argument in arguments]
-    return {**vars(lanes), "row_block": row_block}[name]._defn(None, *kinds)
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_other_arguments_are_refused(name):
-    """They would be misread: what is at a place is read as if it were of the first array's type."""
-    arguments = CALLS[name]
-    typed(name, arguments)
-    for i, argument in enumerate(arguments):
-        if isinstance(argument, np.ndarray):
-            wrong = [argument.astype(np.int64), argument[::2], argument[np.newaxis], 1.0]
-            if i > 0:
-                wrong.append(argument.astype(np.float32))
-        else:
-            wrong = [VECTOR, "x"]
-        for value in wrong:
-            with pytest.raises(TypingError, match=rf"{name}: argument {i + 1} must be"):
-                typed(name, (*arguments[:i], value, *arguments[i + 1 :]))
-
-
 def test_a_kernel_with_other_arguments_is_not_compiled():
+    vector = np.ones(400)
     with pytest.raises(TypingError, match=r"dot_block: argument 3 must be array\(float64"):
-        dot_flat(VECTOR, VECTOR.astype(np.float32), VECTOR, 1, 1)
+        dot_flat(vector, vector.astype(np.float32), vector, 1, 1)

@@ -1,4 +1,4 @@
-"""PanelTransformer; tests/refusals/measures.py has what it refuses."""
+"""PanelTransformer; tests/refusals/measures.txt has what it refuses."""
 
 import pickle
 

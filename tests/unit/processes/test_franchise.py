@@ -89,17 +89,6 @@ def test_likelihoods_of_histograms():
     assert seats.log_likelihood(d, theta) == pytest.approx(expected, rel=1e-12)
 
 
-def run(n_depths, n_laws):
-    """Return a franchise whose restaurants are one above the other, as in a run of one word."""
-    places = np.arange(n_depths, dtype=np.int32)
-    layout = FranchiseLayout.of(
-        np.arange(n_depths + 1), np.arange(n_depths + 1), places - 1, places,
-        np.ones(n_depths, np.int32), n_laws,
-    )  # fmt: skip
-    fixed = np.full(n_laws, 0.4), np.full(n_laws, 2.0)
-    return Franchise(layout, np.array([0.5]), FranchisePriors(*fixed, (1.0, 1.0), (1.0, 0.1)))
-
-
 def test_depths_of_a_law_share_a_table():
     """Its size depends on the laws, not on the depths; the draws are those of tables of one's
     own."""

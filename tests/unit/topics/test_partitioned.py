@@ -87,9 +87,7 @@ def test_partitions_have_the_bits_of_shards(cls, params, n_partitions):
 
 @pytest.mark.parametrize("n_partitions", [1, 3])
 @pytest.mark.parametrize(
-    "params",
-    [{}, {"init": RNG.random((6, 12)), **SYMMETRIC}],
-    ids=["learned", "symmetric, chains"],
+    "params", [{}, {"init": RNG.random((6, 12)), **SYMMETRIC}], ids=["learned", "symmetric, chains"]
 )
 def test_partitions_of_lda_by_lists_have_the_bits_of_shards(n_partitions, params, monkeypatch):
     monkeypatch.setattr("skdp.topics._lda._sampler.SPARSE_FROM", 6)

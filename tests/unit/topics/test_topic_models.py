@@ -21,10 +21,7 @@ from skdp.topics import (
     TopicSegmenter,
 )
 from skdp.topics._kernels._lda import SPARSE_FROM
-from skdp.utils.estimator_checks import (
-    check_resume_after_interruption,
-    check_warm_start_continues,
-)
+from skdp.utils.estimator_checks import check_resume_after_interruption, check_warm_start_continues
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -12,12 +12,7 @@ from skdp.data import SegmentedCorpus
 from skdp.datasets import make_segmented_corpus
 from skdp.topics import AdaptiveTopicModel, HDPTopicModel, SegmentedTopicModel
 from skdp.topics._shared import _pilots
-from skdp.topics._shared._pilots import (
-    Comparison,
-    Pilot,
-    choose_number_of_topics,
-    hold_out_words,
-)
+from skdp.topics._shared._pilots import Comparison, Pilot, choose_number_of_topics, hold_out_words
 from skdp.topics._shared._sampler import START_TOPIC_WORD_PRIOR
 
 SEED = np.random.SeedSequence(0)

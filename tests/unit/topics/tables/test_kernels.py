@@ -16,11 +16,7 @@ from skdp.topics._kernels._ssa import LONG_WALK, take_seat
 from skdp.topics._kernels._sweeps import SAMPLERS
 from skdp.topics._shared._arrays import flat
 from skdp.topics._tables import _open_sampler as _open_moves
-from skdp.topics._tables._model import (
-    empty_levels,
-    stirling_ratios,
-    writable,
-)
+from skdp.topics._tables._model import empty_levels, stirling_ratios, writable
 from skdp.topics._tables._sampler import HyperParameters, TableSampler
 
 PARENTS = {"segmented": (1.0, 0.0), "sequential": (0.0, 1.0), "adaptive": (1.5, 0.7)}
