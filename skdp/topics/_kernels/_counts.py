@@ -491,19 +491,14 @@ def count_table(w, k, change, words, shift, bursts, reciprocal):
 
 
 @njit_forceinline
-def leave_seat(i, begin, tokens, topics, words, alpha, shift, scratch, bursts):
-    """Remove word `i` of the node that starts at `begin` from its table and topic."""
-    k, seat = np.int64(topics[i]), bursts.seats[i] - begin
-    scratch.base[k] -= 1.0
-    bursts.customers[k] -= 1
+def vacate_seat(seat, bursts):
+    """Remove a word from its table; return whether the table is empty."""
     bursts.sizes[seat] -= 1
-    if bursts.sizes[seat] == 0:
-        count_table(tokens[i], k, -1.0, words, shift, bursts, scratch.reciprocal)
-    weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, scratch.factor)
+    return bursts.sizes[seat] == 0
 
 
 @njit_forceinline
-def weigh_tables(place, bursts):
+def weigh_seats(place, bursts):
     """Return the sum of the weights of the tables from `place` on, which serve one word."""
     own = 0.0
     for x in range(place, place + bursts.in_use[place]):
@@ -512,7 +507,7 @@ def weigh_tables(place, bursts):
 
 
 @njit_forceinline
-def find_table(target, place, bursts):
+def find_seat(target, place, bursts):
     """Return the first table from `place` on at which the sum of the weights exceeds `target`."""
     seat, sizes = place, bursts.sizes
     for x in range(place, place + bursts.in_use[place]):
@@ -525,6 +520,28 @@ def find_table(target, place, bursts):
 
 
 @njit_forceinline
+def take_place(k, place, bursts):
+    """Return the first free place of a word, now that of a table of topic `k`, still empty."""
+    seat = place
+    while bursts.sizes[seat] > 0:
+        seat += 1
+    bursts.served[seat] = k
+    bursts.in_use[place] = max(bursts.in_use[place], seat - place + 1)
+    return seat
+
+
+@njit_forceinline
+def leave_seat(i, begin, tokens, topics, words, alpha, shift, scratch, bursts):
+    """Remove word `i` of the node that starts at `begin` from its table and topic."""
+    k = np.int64(topics[i])
+    scratch.base[k] -= 1.0
+    bursts.customers[k] -= 1
+    if vacate_seat(bursts.seats[i] - begin, bursts):
+        count_table(tokens[i], k, -1.0, words, shift, bursts, scratch.reciprocal)
+    weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, scratch.factor)
+
+
+@njit_forceinline
 def open_table(w, place, row, target, gainer, words, n_topics, offset, scratch, bursts):
     """Return a free place and its new topic: the one at which `row` exceeds `target`."""
     factor = scratch.factor
@@ -532,18 +549,13 @@ def open_table(w, place, row, target, gainer, words, n_topics, offset, scratch, 
     k = gainer if target < 0.0 else found
     while k > 0 and (words.counts[w, k] + offset) * factor[k] == 0.0:
         k -= 1  # rounding has led beyond the last topic of a positive weight
-    while bursts.sizes[place] > 0:
-        place += 1
-    bursts.served[place] = k
-    return place, k
+    return take_place(k, place, bursts), k
 
 
 @njit_forceinline
 def take_seat(i, seat, k, begin, w, topics, words, alpha, shift, scratch, bursts):
     """Seat word `i`, a `w`, at a table of topic `k`, which opens if it is empty."""
     if bursts.sizes[seat] == 0:
-        place = bursts.firsts[i] - begin
-        bursts.in_use[place] = max(bursts.in_use[place], seat - place + 1)
         count_table(w, k, 1.0, words, shift, bursts, scratch.reciprocal)
     topics[i] = k
     bursts.seats[i] = begin + seat
@@ -558,10 +570,10 @@ def draw_seat(i, begin, tokens, topics, words, alpha, offset, shift, scratch, bu
     """Draw the topic and the table of word `i`, which has none; return the sum of the weights."""
     w, place = tokens[i], bursts.firsts[i] - begin
     new = np.float64(sum_product(words.counts, w, offset, scratch.factor, scratch.sums, 0))
-    own = weigh_tables(place, bursts)
+    own = weigh_seats(place, bursts)
     target = next_double(rng) * (own + new)
     if target < own:
-        seat = find_table(target, place, bursts)
+        seat = find_seat(target, place, bursts)
         k = np.int64(bursts.served[seat])
     else:
         seat, k = open_table(
@@ -698,10 +710,10 @@ def sweep_nodes_with_bursts(
                 prefetch(counts, tokens[i + AHEAD])
             w, weight, gainer = coming, total + gained, k
             place = bursts.firsts[i] - begin
-            own = weigh_tables(place, bursts)
+            own = weigh_seats(place, bursts)
             target = next_double(rng) * (own + weight)
             joins = target < own
-            seat = find_table(target, place, bursts) if joins else place
+            seat = find_seat(target, place, bursts) if joins else place
 
             # Remove and weigh the next word.
             if i + 1 < end:
