@@ -485,17 +485,59 @@ def count_table(w, k, change, words, shift, bursts, reciprocal):
 
 
 @njit_forceinline
-def leave_seat(i, begin, tokens, topics, words, alpha, shift, scratch, bursts):
-    """Remove word `i` of the node that starts at `begin` from its table and topic."""
-    k, seat, place = np.int64(topics[i]), bursts.seats[i] - begin, bursts.firsts[i] - begin
-    scratch.base[k] -= 1.0
+def vacate_seat(seat, place, bursts):
+    """Remove a word, whose places begin at `place`, from its table; return whether it is empty."""
     bursts.sizes[seat] -= 1
     if bursts.sizes[seat] == 0:
-        count_table(tokens[i], k, -1.0, words, shift, bursts, scratch.reciprocal)
         last = bursts.in_use[place]
         while last > 0 and bursts.sizes[place + last - 1] == 0:
             last -= 1
         bursts.in_use[place] = last
+        return True
+    return False
+
+
+@njit_forceinline
+def weigh_seats(place, bursts):
+    """Return the sum of the weights of joining a table of the word whose places begin there."""
+    own = 0.0
+    for x in range(place, place + bursts.in_use[place]):
+        if bursts.sizes[x] > 0:
+            own += (bursts.sizes[x] - bursts.discount) * bursts.share[bursts.served[x]]
+    return own
+
+
+@njit_forceinline
+def find_seat(target, place, bursts):
+    """Return the table at `target` in the running sums of `weigh_seats`."""
+    seat = place
+    for x in range(place, place + bursts.in_use[place]):
+        if bursts.sizes[x] > 0:
+            seat = x
+            target -= (bursts.sizes[x] - bursts.discount) * bursts.share[bursts.served[x]]
+            if target < 0.0:
+                break
+    return seat
+
+
+@njit_forceinline
+def take_place(k, place, bursts):
+    """Return the first free place of a word, now that of a table of topic `k`, still empty."""
+    seat = place
+    while bursts.sizes[seat] > 0:
+        seat += 1
+    bursts.served[seat] = k
+    bursts.in_use[place] = max(bursts.in_use[place], seat - place + 1)
+    return seat
+
+
+@njit_forceinline
+def leave_seat(i, begin, tokens, topics, words, alpha, shift, scratch, bursts):
+    """Remove word `i` of the node that starts at `begin` from its table and topic."""
+    k, seat, place = np.int64(topics[i]), bursts.seats[i] - begin, bursts.firsts[i] - begin
+    scratch.base[k] -= 1.0
+    if vacate_seat(seat, place, bursts):
+        count_table(tokens[i], k, -1.0, words, shift, bursts, scratch.reciprocal)
     weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, scratch.factor)
 
 
@@ -503,35 +545,22 @@ def leave_seat(i, begin, tokens, topics, words, alpha, shift, scratch, bursts):
 def draw_seat(i, begin, tokens, topics, words, alpha, offset, shift, scratch, bursts, rng):
     """Draw the topic and the table of word `i`, which has none; return the sum of the weights."""
     w, place, factor = tokens[i], bursts.firsts[i] - begin, scratch.factor
-    sizes, served, a = bursts.sizes, bursts.served, bursts.discount
     new = np.float64(sum_product(words.counts, w, offset, factor, scratch.sums, 0))
-    own, last = 0.0, place + bursts.in_use[place]
-    for x in range(place, last):
-        if sizes[x] > 0:
-            own += (sizes[x] - a) * bursts.share[served[x]]
+    own = weigh_seats(place, bursts)
     target = next_double(rng) * (own + new)
-    seat = place
     if target < own:
-        for x in range(place, last):
-            if sizes[x] > 0:
-                seat = x
-                target -= (sizes[x] - a) * bursts.share[served[x]]
-                if target < 0.0:
-                    break
-        k = np.int64(served[seat])
+        seat = find_seat(target, place, bursts)
+        k = np.int64(bursts.served[seat])
     else:
         found = find_sum(scratch.sums, 0, factor.shape[0], np.float32(target - own))
         k = min(found, alpha.shape[0] - 1)
         while k > 0 and (words.counts[w, k] + offset) * factor[k] == 0.0:
             k -= 1  # rounding has led beyond the last topic of a positive weight
-        while sizes[seat] > 0:
-            seat += 1
-        served[seat] = k
-        bursts.in_use[place] = max(bursts.in_use[place], seat - place + 1)
+        seat = take_place(k, place, bursts)
         count_table(w, k, 1.0, words, shift, bursts, scratch.reciprocal)
     topics[i] = k
     bursts.seats[i] = begin + seat
-    sizes[seat] += 1
+    bursts.sizes[seat] += 1
     scratch.base[k] += 1.0
     weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, factor)
     return own + new
