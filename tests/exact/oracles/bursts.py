@@ -8,6 +8,9 @@ every assignment z of topics to tokens and all numbers t_dkw of tables are visit
 
 where tables are words of their topics: Dirichlet-multinomial, or with given probabilities. Learned
 a (uniform prior) and b (Gamma prior) are integrated out by quadrature.
+
+In a model of segments (``segmented.py``) the words of a document, or of a segment, have bursts: p(w
+| z) there is the last line, summed over t.
 """
 
 from collections.abc import Sequence
@@ -17,6 +20,7 @@ from math import prod
 from types import SimpleNamespace
 
 import numpy as np
+from exact.oracles import segmented
 from exact.oracles.enumeration import (
     Words,
     average,
@@ -134,3 +138,67 @@ def predictive(problem: Problem) -> np.ndarray:
         enumerate_bursts(replace(problem, nodes=[[*first, w], *others])).log_evidence - without
         for w in range(problem.n_words)
     ])  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentedProblem(segmented.Problem):
+    """Documents of segments with bursts; the parameters of segments' tables are given."""
+
+    bursts: tuple[float | None, float | None] = (0.0, 0.8)  # a, b
+    bursts_prior: tuple[float, float] = (2.0, 0.5)  # if b is None
+    unit: str = "document"  # or "segment"
+
+    def of_words(self, topics: Sequence[int]):
+        """Yield the numbers of tables, (K, W), and their joint with the words by a and b."""
+        nodes = self.segments
+        if self.unit == "document":
+            nodes = [[w for words in document for w in words] for document in self.documents]
+        problem = Problem(
+            nodes=nodes, alpha=self.alpha, gamma=self.gamma, n_features=self.n_features,
+            seeds=self.seeds, fixed=self.fixed, phi=self.phi, discount=self.bursts[0],
+            concentration=self.bursts[1], concentration_prior=self.bursts_prior,
+        )  # fmt: skip
+        a, b, rule = rules(problem)
+        for of_nodes, value in seatings(count_customers(nodes, topics), a, b):
+            tables = np.zeros((len(self.alpha), self.n_words), dtype=int)
+            for (_, k, w), t in of_nodes.items():
+                tables[k, w] += t
+            yield tables, rule * value * factor_of_tables(problem, tables)
+
+    def word_factor(self, topics: Sequence[int], n_topics: int) -> float:
+        return sum(weights.sum() for _, weights in self.of_words(topics))
+
+
+def enumerate_tables_of_words(problem: SegmentedProblem) -> SimpleNamespace:
+    """Visit every z and t; return posterior means of `tables` (K, W), of b and of a."""
+    a, b = rules(
+        Problem(
+            nodes=(), alpha=(), discount=problem.bursts[0], concentration=problem.bursts[1],
+            concentration_prior=problem.bursts_prior,
+        )
+    )[:2]  # fmt: skip
+    known: dict = {}
+
+    def prior_of(n, d):
+        key = problem.firsts(d), n.tobytes()
+        if key not in known:
+            known[key] = segmented.sum_over_tables(problem, key[0], n).weight.sum()
+        return known[key]
+
+    def states():
+        for z in problem.assignments():
+            n = segmented.word_counts(problem, z)
+            prior = prod(prior_of(n[i:j], d) for d, (i, j) in enumerate(problem.ranges))
+            for tables, weights in problem.of_words(z):
+                total = weights.sum()
+                if total == 0.0:  # excluded by a fixed topic
+                    continue
+                of_a, of_b = weights.sum(axis=1) / total, weights.sum(axis=0) / total
+                values = {
+                    "tables": tables,
+                    "discount": of_a @ a[:, 0],
+                    "log_concentration": of_b @ np.log(b[0]),
+                }
+                yield prior * total, values
+
+    return average(states())

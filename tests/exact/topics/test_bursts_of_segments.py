@@ -1,0 +1,219 @@
+"""Bursts in models of segments against enumeration (exact/oracles/bursts.py).
+
+Words repeat in and across the segments of a document; documents share words; one has one word.
+"""
+
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+
+import numpy as np
+import pytest
+from exact.oracles.batch_means import assert_means, check_chain
+from exact.oracles.bursts import SegmentedProblem, enumerate_tables_of_words, factor_of_tables
+from exact.oracles.enumeration import rising
+from exact.oracles.segmented import Problem, log_joint
+from exact.topics.table_models import (
+    MODELS,
+    PHI,
+    SAMPLERS,
+    TO_PREVIOUS,
+    corpus,
+    estimators,
+    fold_in_of,
+    model,
+    mostly_slow,
+    of_model,
+    posterior_of,
+)
+
+from skdp.data import SegmentedCorpus
+from skdp.topics._shared._fold_in import split_words
+
+BURN_IN, N_SWEEPS = 400, 12_000
+REPEATS = [[[0, 0], [0, 1]], [[0, 1]]]
+CASES = {
+    "repeats": SegmentedProblem(
+        REPEATS, (0.7, 0.3), 0.0, 1.5, gamma=0.4, n_features=3, mixing=TO_PREVIOUS
+    ),
+    "discounts": SegmentedProblem(
+        [[[0, 0, 0], [], [0]], [[0]]], (0.7, 0.3), 0.3, 0.8, gamma=0.4, n_features=2,
+        bursts=(0.5, 0.5), mixing=TO_PREVIOUS,
+    ),
+    "of segments": SegmentedProblem(
+        REPEATS, (0.7, 0.3), 0.4, 1.5, gamma=0.4, n_features=3, bursts=(0.3, 0.5),
+        mixing=TO_PREVIOUS, unit="segment",
+    ),
+    "three topics": SegmentedProblem(
+        [[[0, 0], [0]], [[1, 0]]], (0.7, 0.3, 0.5), 0.2, 1.5, gamma=0.4, bursts=(0.0, 0.4)
+    ),
+    "breaks": SegmentedProblem(
+        [[[0], [0, 0], [1]], [[0]]], (0.7, 0.3), 0.3, 0.8, gamma=0.4, breaks=[(2,), ()],
+        mixing=TO_PREVIOUS,
+    ),
+    "one word": SegmentedProblem(
+        [[[0, 0], [0, 0]], [[0]]], (0.7, 0.3), 0.3, 0.8, gamma=0.4, bursts=(0.2, 1.5)
+    ),
+    "seeds": SegmentedProblem(
+        REPEATS, (0.7, 0.3), 0.0, 1.5, gamma=0.4, n_features=3,
+        seeds=np.array([[0, 2, 0], [0, 0, 0]]),
+    ),
+    "fixed": SegmentedProblem(
+        REPEATS, (0.7, 0.3), 0.0, 1.5, gamma=0.4, n_features=3, fixed=np.array([[0.5, 0.0, 0.5]])
+    ),
+    "labels": SegmentedProblem(
+        REPEATS, (0.7, 0.3, 0.5), 0.0, 1.5, gamma=0.4, n_features=3, bursts=(0.3, 0.8),
+        labels=[{1, 2}, {0, 1}],
+    ),
+    "learned": SegmentedProblem(
+        [[[0, 0, 0], [1, 0]], [[0]]], (0.7, 0.3), 0.0, 1.5, gamma=0.4, bursts=(None, None)
+    ),
+}  # fmt: skip
+INSTANCES = [
+    (name, case, SAMPLERS[(i + j) % 3])
+    for i, case in enumerate(CASES)
+    for j, name in enumerate(MODELS)
+] + [(name, "repeats", sampler) for name in MODELS for sampler in SAMPLERS]
+FAST = [("segmented", "repeats", "btigs"), ("adaptive", "of segments", "cmgs")]
+tables_of_words = cache(enumerate_tables_of_words)
+
+
+def bursts_of(problem) -> dict:
+    a, b = ("auto" if value is None else value for value in problem.bursts)
+    return {
+        "burst_concentration": b, "burst_discount": a, "burst_scope": problem.unit,
+        "burst_concentration_prior": problem.bursts_prior,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model_name", "case", "sampler"), mostly_slow(sorted({*INSTANCES}), FAST)
+)
+def test_posterior(model_name, case, sampler):
+    problem = of_model(CASES[case], model_name)
+    expected, of_words = posterior_of(problem), tables_of_words(problem)
+    every = model(problem, sampler=sampler, max_iter=BURN_IN + N_SWEEPS, **bursts_of(problem))
+    states = islice(every.iter_sweeps(corpus(problem), problem.labels), BURN_IN, None)
+
+    def step():
+        state = next(states)
+        tables = np.stack([state.tables_to_document, state.tables_to_previous])
+        learned = state.burst_discount, np.log(state.burst_concentration)
+        return state.topics.copy(), tables, state._sampler.word_counts.copy(), np.array(learned)
+
+    def compare(topics, tables, words, learned):
+        yield topics[:, :, None] == np.arange(len(problem.alpha)), expected.topics, "P(z_i = k)"
+        yield topics[:, :, None] == topics[:, None], expected.coassignment, "P(z_i = z_j)"
+        both = np.stack([expected.tables_to_document, expected.tables_to_previous])
+        yield tables, both, "E[tables]"
+        yield words, of_words.tables, "E[t_kw]"
+        if case == "learned":
+            both = np.array([of_words.discount, of_words.log_concentration])
+            yield learned, both, "E[a], E[log b]"
+
+    check_chain(step, compare, N_SWEEPS)
+
+
+@pytest.mark.parametrize(
+    "model_name", [pytest.param(name, marks=pytest.mark.slow) for name in list(MODELS)[1:]] + ["segmented"]
+)
+def test_limit(model_name):
+    """With an infinite concentration every word has a table of its own, and there are no bursts."""
+    plain = Problem(REPEATS, (0.7, 0.3), 0.0, 1.5, gamma=0.4, n_features=3, model=model_name)
+    every = model(plain, max_iter=BURN_IN + N_SWEEPS, burst_concentration=1e8)
+    states = islice(every.iter_sweeps(corpus(plain)), BURN_IN, None)
+    expected = posterior_of(plain)
+
+    def step():
+        state = next(states)
+        assert state._sampler.word_counts.sum() == len(plain.words)
+        return state.topics.copy()
+
+    def compare(topics):
+        yield topics[:, :, None] == topics[:, None], expected.coassignment, "P(z_i = z_j)"
+
+    check_chain(step, compare, N_SWEEPS)
+
+
+@pytest.mark.parametrize("case", ["discounts", pytest.param("of segments", marks=pytest.mark.slow)])
+def test_log_joint(case):
+    """The density of a state is that of its topics, tables of segments, and seats of words."""
+    problem = of_model(CASES[case], "adaptive")
+    bursts = {**bursts_of(problem), "max_iter": 40}
+    (a, b), shown = problem.bursts, set()
+    unit_of = problem.segment_of_token
+    if problem.unit == "document":
+        unit_of = np.searchsorted(problem.doc_ptr, unit_of, side="right") - 1
+    given = replace(problem, phi=np.ones((2, problem.n_words)), bursts=(0.0, 1e12))
+    for state in model(problem, **bursts).iter_sweeps(corpus(problem)):
+        z, seats = state.topics.tolist(), state._sampler.shards[0].seats.tolist()
+        sizes: dict = {}
+        for table in zip(unit_of, z, problem.words, seats, strict=True):
+            sizes[table] = sizes.get(table, 0) + 1
+        tables, value = np.zeros((2, problem.n_words), dtype=int), 0.0
+        for (_, k, w, _), m in sizes.items():
+            tables[k, w] += 1
+            value += np.log(rising(1.0 - a, m - 1))
+        for unit, k in set(zip(unit_of, z, strict=True)):
+            of_topic = [m for table, m in sizes.items() if table[:2] == (unit, k)]
+            value += np.log(rising(b, len(of_topic), a) / rising(b, sum(of_topic)))
+        value += np.log(factor_of_tables(problem, tables))
+        value += log_joint(given, z, state.tables_to_document, state.tables_to_previous)
+        np.testing.assert_allclose(state.log_joint(), value, rtol=1e-9)
+        shown.add(len(sizes))
+    assert len(shown) > 1
+
+
+PREDICTED = SegmentedProblem(
+    [[[0, 0, 0, 1], [0, 2, 1]]], (0.7, 0.3, 0.5), 0.3, 1.5, phi=PHI[:, :3] / PHI[:, :3].sum(axis=1, keepdims=True),
+    bursts=(0.4, 0.8), mixing=TO_PREVIOUS,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model_name", "unit"),
+    mostly_slow([(n, u) for n in MODELS for u in ("document", "segment")], [("segmented", "document")]),
+)
+def test_predictions(model_name, unit):
+    """Given topics, the words of a document predict others, and its probability is unbiased."""
+    problem = replace(PREDICTED, model=model_name, unit=unit)
+    X = corpus(problem)
+    observed, scored, segment_of = split_words(X)
+    halves = [words.tolist() for words in SegmentedCorpus(
+        observed.tokens, observed.segment_ptr, observed.doc_ptr, 3)[0]]  # fmt: skip
+
+    def evidence(segments):
+        return fold_in_of(replace(problem, documents=[segments]))[0].log_evidence
+
+    expected, without = 0.0, evidence(halves)
+    for w, j in zip(scored.tolist(), segment_of.tolist(), strict=True):
+        more = [[*words, w] if i == j else words for i, words in enumerate(halves)]
+        expected += evidence(more) - without
+    whole = evidence(problem.documents[0])
+    scores, ratios = [], []
+    for estimator in estimators(problem, n_iter=4000, **bursts_of(problem)):
+        scores.append(estimator.score_samples(X)[0])
+        estimator._models = estimator._models * 60
+        ratios.append(np.exp(estimator.log_likelihood(X, n_particles=5)[0] - whole))
+    assert_means(np.array(scores), expected, "score", resolution=1e-4)
+    assert_means(np.array(ratios), 1.0, "estimate / p(w)", resolution=1e-6)
+
+
+def test_shards_keep_count():
+    """Counts of topics are those of the tables after sweeps of shards, too."""
+    rng = np.random.default_rng(0)
+    documents = [
+        [(rng.zipf(1.6, 50).clip(max=12) - 1).tolist() for _ in range(3)] for _ in range(6)
+    ]
+    X = SegmentedCorpus.from_documents(documents, 12)
+    for n_jobs in (1, 2):
+        every = MODELS["adaptive"](
+            3, n_shards=3, n_jobs=n_jobs, burst_concentration="auto", burst_discount="auto",
+            max_iter=10, random_state=0,
+        )  # fmt: skip
+        for state in every.iter_sweeps(X):
+            sampler = state._sampler
+            counts = sampler._words.counts.copy()
+            assert counts.sum() < len(X.tokens)
+            sampler._count_words()
+            np.testing.assert_array_equal(sampler._words.counts, counts)
