@@ -31,14 +31,14 @@ level, levels store its two parts. Words of the current segment are drawn from
 which changes at one topic when a word is added or removed; it is recomputed for all topics, with
 the levels that a path went through, only after tables were opened or closed.
 
-With bursts (see `_kernels/_counts`) the words of a group, a document or a segment, that have a topic
-sit at tables of their own, and the counts are of these. The kernels here serve all models then:
+With bursts (see `_kernels/_counts`) the words of a group, a document or a segment, that have a
+topic sit at tables of their own, and counts are of these. The kernels here serve all models then:
 
 | name | symbol | shape | meaning |
 |---|---|---|---|
 | group_ptr | | (groups + 1,) int64 | tokens of each group |
 | words | n_gk | (K,) | words of the current group by topic |
-| customer | | (K',) float32 | share + opening (b + a Td_j) base: weight of a customer of the segment |
+| customer | | (K',) float32 | share + opening (b + a Td_j) base, of any customer |
 | seats.share | customer / (b_w + n_gk) | (K,) | weight of a word of the topic |
 """
 
@@ -479,26 +479,10 @@ def sweep_segment(
         for k in range(n_topics):
             if customers[i, k] > 0:
                 total += resample_tables(
-                    i,
-                    k,
-                    first,
-                    total,
-                    alpha,
-                    served,
-                    tables,
-                    segment_tables,
-                    previous,
-                    segment_previous,
-                    customers,
-                    level_customers,
-                    concentration,
-                    a,
-                    to_document,
-                    to_previous,
-                    values,
-                    row_ptr,
-                    rng,
-                )
+                    i, k, first, total, alpha, served, tables, segment_tables, previous,
+                    segment_previous, customers, level_customers, concentration, a, to_document,
+                    to_previous, values, row_ptr, rng,
+                )  # fmt: skip
                 base[k] = alpha[k] + served[k]
                 for level in range(max(i - 1, 0), i + 1):
                     t = tables[first + level, k] + previous[first + level, k]
@@ -528,9 +512,8 @@ def _make_sweep_segments(sampler):
         rng,
     ):  # fmt: skip
         """Sweep segments `begin` to `end` - 1 of document `d` in order; return A + c."""
-        if bursts is not None:
-            if not bursts.each_segment:
-                enter_group(d, assignments.topics, bursts)
+        if bursts is not None and not bursts.each_segment:
+            enter_group(d, assignments.topics, bursts)
         for j in range(begin, end):
             total = sweep_segment(
                 sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels,

@@ -388,9 +388,7 @@ def move_document(chained, seen, assignments, words, prior, ratios, scratch, lev
 
 
 @njit_inlined_source
-def move_segment(
-    chained, i, seen, assignments, words, prior, ratios, scratch, levels, bursts, rng
-):
+def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, levels, bursts, rng):
     """Sweep the words so far of level `i`, the last level."""
     if chained:
         total = 0.0

@@ -120,15 +120,10 @@ def _seat_segment(has_seats, d, j, corpus, assignments, prior, customers):
             assignments.document_tables[d, k] += 1
         if has_seats:
             open_seat(
-                j,
-                k,
-                PREVIOUS if to_previous else DOCUMENT,
-                assignments.seat_heads,
-                assignments.seat_links,
-                assignments.seat_sizes,
-                assignments.seat_kinds,
+                j, k, PREVIOUS if to_previous else DOCUMENT, assignments.seat_heads,
+                assignments.seat_links, assignments.seat_sizes, assignments.seat_kinds,
                 assignments.seat_free,
-            )
+            )  # fmt: skip
             assignments.seat_sizes[assignments.seat_heads[j, k]] = customers[k]
 
 
@@ -251,20 +246,9 @@ def _make_sweep(sampler, chained):
         j = place[1]
         for d in range(place[0], corpus.doc_ptr.shape[0] - 1):
             j = _sweep_document(
-                sampler,
-                chained,
-                d,
-                j,
-                corpus,
-                assignments,
-                words,
-                prior,
-                ratios,
-                scratch,
-                levels,
-                bursts,
-                rng,
-            )
+                sampler, chained, d, j, corpus, assignments, words, prior, ratios, scratch, levels,
+                bursts, rng,
+            )  # fmt: skip
             if j < corpus.doc_ptr[d + 1]:
                 place[0], place[1] = d, j
                 return seats_for(d, j, corpus, prior)
@@ -278,28 +262,9 @@ def _make_fold_in(sampler, chained):
 
     @njit
     def fold_in(
-        corpus,
-        lengths,
-        assignments,
-        words,
-        prior,
-        groups,
-        each_segment,
-        drawn,
-        ratios,
-        scratch,
-        levels,
-        bursts,
-        scored,
-        n_sweeps,
-        burn_in,
-        work,
-        place,
-        key,
-        doc_topic,
-        segment_topic,
-        rng,
-    ):
+        corpus, lengths, assignments, words, prior, groups, each_segment, drawn, ratios, scratch,
+        levels, bursts, scored, n_sweeps, burn_in, work, place, key, doc_topic, segment_topic, rng,
+    ):  # fmt: skip
         """Write E[mu] and E[nu] of documents, with topics fixed; see `_shared/_fold_in`.
 
         If the shape of their prior is not 0, concentrations are drawn, by document or by segment

@@ -134,16 +134,21 @@ class BurstGroups(NamedTuple):
         )
 
     def scored(
-        self, words: NDArray[np.int32], segment_of: NDArray[np.int64], corpus: Any, n_topics: int
+        self,
+        further: tuple[NDArray[np.int32], NDArray[np.int64]],
+        corpus: SegmentedCorpus,
+        n_topics: int,
     ) -> ScoredWords:
-        """Return further words of segments, sorted by segment, in the form that kernels take."""
+        """Return words, and their segments, which are sorted, in the form that kernels take."""
+        words, segment_of = further
         n_segments = len(corpus.segment_ptr) - 1
         ptr = np.searchsorted(segment_of, np.arange(n_segments + 1))
         groups = segment_of
         if not self.each_segment:
             groups = np.searchsorted(corpus.doc_ptr, segment_of, side="right") - 1
         first = self.places.find(self.ptr, words, groups, corpus.n_features)
-        return ScoredWords(ptr, words, first, np.zeros(len(words)), np.zeros((n_segments, n_topics)))
+        nu = np.zeros((n_segments, n_topics))
+        return ScoredWords(ptr, words, first, np.zeros(len(words)), nu)
 
 
 def enter_words(words: WordCounts, gamma: float, scratch: Any) -> None:
@@ -335,32 +340,14 @@ class TableFoldIn:
         if (burst_groups := model.groups(corpus)) is not None and model.bursts is not None:
             assignments = assignments._replace(seats=np.zeros(len(corpus.tokens), dtype=np.int32))
             bursts = burst_groups.bursts(model.bursts, assignments.seats, n_topics)
-            scored = burst_groups.scored(*further, corpus, n_topics)
+            scored = burst_groups.scored(further, corpus, n_topics)
         fold_in = sweeps_of(options["sampler"], chained=chained).fold_in
         for work in slices(halt):
             while n_seats := fold_in(
-                arrays,
-                lengths,
-                assignments,
-                self.words,
-                prior,
-                groups,
-                options["each_segment"],
-                drawn,
-                weights,
-                scratch,
-                levels,
-                bursts,
-                scored,
-                settings.n_sweeps,
-                settings.burn_in,
-                work,
-                place,
-                key,
-                doc_topic,
-                segment_topic,
-                rng,
-            ):
+                arrays, lengths, assignments, self.words, prior, groups, options["each_segment"],
+                drawn, weights, scratch, levels, bursts, scored, settings.n_sweeps,
+                settings.burn_in, work, place, key, doc_topic, segment_topic, rng,
+            ):  # fmt: skip
                 assignments = add_seats(assignments, n_seats)
             if place[0] == len(corpus):
                 break
@@ -403,19 +390,12 @@ class TableLikelihood:
                 unused = np.zeros(0, dtype=np.int32)  # particles have their own
                 bursts = burst_groups.bursts(model.bursts, unused, n_topics)
             stream_of_content(key, document.tokens, lengths, rng)
-            out[d] = estimate_document(
-                flat(document),
-                empty_seen(document),
-                self.words,
-                prior,
-                groups,
-                empty_particles(n_particles, document, prior, n_groups, n_seats, chained=chained),
-                unseated,
-                empty_predictive(len(lengths), n_topics),
-                weights,
-                scratch,
-                levels,
-                bursts,
-                rng,
+            particles = empty_particles(
+                n_particles, document, prior, n_groups, n_seats, chained=chained
             )
+            out[d] = estimate_document(
+                flat(document), empty_seen(document), self.words, prior, groups, particles,
+                unseated, empty_predictive(len(lengths), n_topics), weights, scratch, levels,
+                bursts, rng,
+            )  # fmt: skip
         return out

@@ -521,14 +521,9 @@ class TableSampler(TopicSampler):
         customers, tables = np.empty((2, n_segments), dtype=np.int64)
         for s, (begin, end) in enumerate(self._segment_bounds):
             count_customers(
-                0,
-                len(self._corpora[s].doc_ptr) - 1,
-                self._corpora[s],
-                self.shards[s],
-                self._prior(s),
-                customers[begin:end],
-                tables[begin:end],
-            )
+                0, len(self._corpora[s].doc_ptr) - 1, self._corpora[s], self.shards[s],
+                self._prior(s), customers[begin:end], tables[begin:end],
+            )  # fmt: skip
         return customers, tables
 
     @property
@@ -574,14 +569,9 @@ class TableSampler(TopicSampler):
             if (allowed := self._allowed[s]) is not None:
                 of_documents, of_segments = np.zeros_like(doc_topic), np.zeros_like(segment_topic)
             add_corpus_estimates(
-                self._corpora[s],
-                self.shards[s],
-                self._prior(s),
-                self._scratch[s],
-                of_documents,
-                of_segments,
-                mixing[begin:end],
-            )
+                self._corpora[s], self.shards[s], self._prior(s), self._scratch[s], of_documents,
+                of_segments, mixing[begin:end],
+            )  # fmt: skip
             if allowed is not None:
                 n_segments = np.diff(self._corpora[s].doc_ptr)
                 doc_topic += allowed.restrict(of_documents)
@@ -610,7 +600,7 @@ class TableSampler(TopicSampler):
             return
         (groups,), (state,), (corpus,) = self._burst_groups, self.shards, self._corpora
         order, n_topics = np.argsort(segment_of, kind="stable"), self.n_topics
-        scored = groups.scored(tokens[order], segment_of[order], self._whole, n_topics)
+        scored = groups.scored((tokens[order], segment_of[order]), self._whole, n_topics)
         score_with_bursts(
             corpus, state, fixed_words(self.components().astype(np.float32)), self._prior(0),
             empty_scratch(n_topics), groups.bursts(self.bursts.parameters, state.seats, n_topics),

@@ -115,9 +115,7 @@ def make_sampler(
     bursts = None
     if problem.bursts is not None:
         bursts = Bursts(problem.bursts[1], LEARNED[0], problem.bursts[0])
-    return OpenTableSampler(
-        X, n_topics, sampler, hyper, top, most, init, *streams, bursts=bursts
-    )
+    return OpenTableSampler(X, n_topics, sampler, hyper, top, most, init, *streams, bursts=bursts)
 
 
 @pytest.fixture(autouse=True)
@@ -273,7 +271,8 @@ def test_hdp_with_bursts_and_no_room(monkeypatch):
 BURSTS_OF_SEGMENTS = {
     "two documents": replace(of_model("two documents", "segmented"), bursts=(0.0, 0.8)),
     "discounts": replace(
-        of_model("discount", "segmented"), documents=[[[0, 0, 0], []], [[0], [1]]],
+        of_model("discount", "segmented"),
+        documents=[[[0, 0, 0], []], [[0], [1]]],
         bursts=(0.4, 0.5),
     ),
     "chain": replace(of_model("chain", "adaptive"), bursts=(0.2, 0.8)),
