@@ -176,19 +176,19 @@ def gather_discount_evidence(corpus, assignments, prior, stirling, n_k, rng):
 
 
 @njit_internal
-def add_estimates_with_bursts(
-    d, corpus, assignments, words, prior, scratch, bursts, scored, mu, nu
-):
-    """Add E[mu] and E[nu] as `add_estimates`, and probabilities of scored words; `words` is phi."""
-    seats, factor = bursts.seats, scratch.factor
-    add_estimates(d, corpus, assignments, prior, scratch, mu, scored.nu)
+def add_probabilities(d, begin, end, topics, words, factor, bursts, scored, nu):
+    """Add `scored.nu` to `nu`, and probabilities of scored words of document `d`; `words` is phi.
+
+    Its segments are `begin` to `end` - 1.
+    """
+    seats = bursts.seats
     if not bursts.each_segment:
-        enter_group(d, assignments.topics, bursts)
-    for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
+        enter_group(d, topics, bursts)
+    for j in range(begin, end):
         if bursts.each_segment:
-            enter_group(j, assignments.topics, bursts)
+            enter_group(j, topics, bursts)
         start = bursts.group_ptr[j if bursts.each_segment else d]
-        for k in range(prior.alpha.shape[0]):
+        for k in range(nu.shape[1]):
             nu[j, k] += scored.nu[j, k]
             seats.share[k] = scored.nu[j, k] * seats.inverse[np.int64(bursts.words[k])]
             factor[k] = seats.share[k] * (seats.concentration + seats.discount * seats.opened[k])
@@ -198,6 +198,18 @@ def add_estimates_with_bursts(
             if scored.places[x] >= 0:
                 p += weigh_seats(scored.places[x] - start, seats)
             scored.out[x] += p
+
+
+@njit_internal
+def add_estimates_with_bursts(
+    d, corpus, assignments, words, prior, scratch, bursts, scored, mu, nu
+):
+    """Add E[mu] and E[nu] as `add_estimates`, and probabilities of scored words."""
+    add_estimates(d, corpus, assignments, prior, scratch, mu, scored.nu)
+    add_probabilities(
+        d, corpus.doc_ptr[d], corpus.doc_ptr[d + 1], assignments.topics, words, scratch.factor,
+        bursts, scored, nu,
+    )  # fmt: skip
 
 
 @njit

@@ -42,7 +42,7 @@ from skdp.topics._shared._arrays import (
     tells_apart,
     update_by_frequencies,
 )
-from skdp.topics._shared._bursts import BURST_SUMS, Bursts
+from skdp.topics._shared._bursts import Bursts
 from skdp.topics._shared._distributed import DistributedCorpus, DistributedSampler
 from skdp.topics._shared._partition import ShardSweep
 from skdp.topics._shared._sampler import TopicSampler, join
@@ -237,7 +237,52 @@ class HyperParameters(NamedTuple):
     parents: Any  # (lambda_S, lambda_T) or "auto"; a parent with 0 takes no tables
 
 
-class TableSampler(TopicSampler):
+class BurstySampler(TopicSampler):
+    """Markov chain of a model of segments, which may have bursts."""
+
+    burst_scope = "document"
+    _burst_groups: list[BurstGroups]
+
+    def _start_bursts(self, corpus: Any, bursts: Bursts | None, scope: str) -> None:
+        """Seat words, which have topics, at tables of bursts if there are any."""
+        self.bursts, self.burst_scope = bursts, scope
+        if bursts is not None:
+            self._take(corpus)  # with places for tables
+            for s, places in enumerate(self._table_places):
+                seats = places.seat_together(self.shards[s].topics, self.n_topics)
+                self.shards[s] = self.shards[s]._replace(seats=seats)
+            self._count_words()
+
+    def _take(self, corpus: SegmentedCorpus) -> None:
+        super()._take(corpus)
+        if self.bursts is not None:
+            self._burst_groups = [
+                BurstGroups.of(part, self.burst_scope, corpus.n_features) for part in self._corpora
+            ]
+            self._table_places = [groups.places for groups in self._burst_groups]
+
+    def _seated_shards(self) -> list[Any]:
+        """Return the groups, the state and the places of every shard with bursts."""
+        return [
+            (groups.ptr, shard, groups.places)
+            for groups, shard in zip(self._burst_groups, self.shards, strict=True)
+        ]
+
+    def _update_bursts(self) -> None:
+        if self.bursts is not None:
+            self.bursts.update(self._seated_shards(), self.n_topics, self.streams[0])
+
+    def _log_probability_of_seats(self) -> float:
+        if self.bursts is None:
+            return 0.0
+        return self.bursts.log_probability(self._seated_shards(), self.n_topics)
+
+    @property
+    def _burst_scalars(self) -> dict[str, float]:
+        return {} if self.bursts is None else self.bursts.scalars()
+
+
+class TableSampler(BurstySampler):
     """Markov chain of a table model over one corpus."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
@@ -265,7 +310,6 @@ class TableSampler(TopicSampler):
         burst_scope: str = "document",
     ):
         self._start_parameters(n_topics, sampler, hyper)
-        self.burst_scope = burst_scope
         is_labeled = isinstance(corpus, LabeledCorpus)
         documents = corpus.corpus if isinstance(corpus, LabeledCorpus) else corpus
         n_groups = _n_groups(documents, hyper.concentration_scope)
@@ -279,13 +323,7 @@ class TableSampler(TopicSampler):
             for part in self._corpora
         ]
         self._seat_words(init, init_streams)
-        self.bursts = bursts
-        if bursts is not None:
-            self._take(corpus)  # with places for tables
-            for s, places in enumerate(self._table_places):
-                seats = places.seat_together(self.shards[s].topics, n_topics)
-                self.shards[s] = self.shards[s]._replace(seats=seats)
-            self._count_words()
+        self._start_bursts(corpus, bursts, burst_scope)
 
     def _start_parameters(self, n_topics: int, sampler: str, hyper: HyperParameters) -> None:
         """Set the parameters to their given or initial values."""
@@ -326,11 +364,6 @@ class TableSampler(TopicSampler):
         self._segment_bounds = list(zip([0, *segments[:-1]], segments, strict=True))
         self._make_ratios()
         self._make_scratch()
-        if self.bursts is not None:
-            self._burst_groups = [
-                BurstGroups.of(part, self.burst_scope, corpus.n_features) for part in self._corpora
-            ]
-            self._table_places = [groups.places for groups in self._burst_groups]
 
     def _make_scratch(self) -> None:
         self._scratch = [empty_scratch(self.n_columns) for _ in self._corpora]
@@ -412,8 +445,7 @@ class TableSampler(TopicSampler):
 
     def _update_parameters(self) -> None:
         hyper, stream = self.hyper, self.streams[0]
-        if self.bursts is not None:
-            self.bursts.update(self._seated_shards(), self.n_topics, stream)
+        self._update_bursts()
         if hyper.discount == "auto":
             self._update_discount(stream)
         if hyper.concentration == "auto":
@@ -422,13 +454,6 @@ class TableSampler(TopicSampler):
             self._update_doc_topic_prior()
         if isinstance(hyper.parents, str):
             self._update_parents()
-
-    def _seated_shards(self) -> list[Any]:
-        """Return the groups, the state and the places of every shard with bursts."""
-        return [
-            (groups.ptr, shard, groups.places)
-            for groups, shard in zip(self._burst_groups, self.shards, strict=True)
-        ]
 
     def _update_doc_topic_prior(self) -> None:
         """Re-estimate alpha from the tables of documents."""
@@ -552,7 +577,7 @@ class TableSampler(TopicSampler):
             "topic_word_prior": np.zeros(()),
             "discount": np.zeros(()),
             "concentration": np.zeros(() if scope == "corpus" else len(self.concentration)),
-            **({} if self.bursts is None else {name: np.zeros(()) for name in BURST_SUMS}),
+            **{name: np.zeros(()) for name in self._burst_scalars},
         }
         if min(self.parents) > 0.0:
             sums["segment_mixing"] = np.zeros(n_segments)
@@ -587,10 +612,6 @@ class TableSampler(TopicSampler):
         for name, value in self._burst_scalars.items():
             sums[name] += value
 
-    @property
-    def _burst_scalars(self) -> dict[str, float]:
-        return {} if self.bursts is None else self.bursts.scalars()
-
     def score_words(
         self, tokens: NDArray[np.int32], segment_of: NDArray[np.int64], out: NDArray[np.float64]
     ) -> None:
@@ -609,10 +630,7 @@ class TableSampler(TopicSampler):
         out[order] += scored.out
 
     def _log_prior(self) -> float:
-        of_bursts = 0.0
-        if self.bursts is not None:
-            of_bursts = self.bursts.log_probability(self._seated_shards(), self.n_topics)
-        return of_bursts + sum(
+        return self._log_probability_of_seats() + sum(
             log_prior_of_tables(
                 self._corpora[s],
                 shard,

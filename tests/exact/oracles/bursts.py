@@ -20,7 +20,7 @@ from math import prod
 from types import SimpleNamespace
 
 import numpy as np
-from exact.oracles import segmented
+from exact.oracles import sections, segmented
 from exact.oracles.enumeration import (
     Words,
     average,
@@ -150,23 +150,42 @@ class SegmentedProblem(segmented.Problem):
 
     def of_words(self, topics: Sequence[int]):
         """Yield the numbers of tables, (K, W), and their joint with the words by a and b."""
-        nodes = self.segments
-        if self.unit == "document":
-            nodes = [[w for words in document for w in words] for document in self.documents]
-        problem = Problem(
-            nodes=nodes, alpha=self.alpha, gamma=self.gamma, n_features=self.n_features,
-            seeds=self.seeds, fixed=self.fixed, phi=self.phi, discount=self.bursts[0],
-            concentration=self.bursts[1], concentration_prior=self.bursts_prior,
-        )  # fmt: skip
-        a, b, rule = rules(problem)
-        for of_nodes, value in seatings(count_customers(nodes, topics), a, b):
-            tables = np.zeros((len(self.alpha), self.n_words), dtype=int)
-            for (_, k, w), t in of_nodes.items():
-                tables[k, w] += t
-            yield tables, rule * value * factor_of_tables(problem, tables)
+        documents = [[w for words in document for w in words] for document in self.documents]
+        return tables_of_words(
+            self, documents if self.unit == "document" else self.segments, topics
+        )
 
     def word_factor(self, topics: Sequence[int], n_topics: int) -> float:
         return sum(weights.sum() for _, weights in self.of_words(topics))
+
+
+@dataclass(frozen=True, eq=False)
+class SectionedProblem(sections.Problem):
+    """Documents of sections of paragraphs with bursts."""
+
+    bursts: tuple[float | None, float | None] = (0.0, 0.8)  # a, b
+    bursts_prior: tuple[float, float] = (2.0, 0.5)  # if b is None
+    unit: str = "document"  # or "segment", a paragraph
+
+    def word_factor(self, topics: Sequence[int], n_topics: int) -> float:
+        nodes = [[w for s in document for p in s for w in p] for document in self.documents]
+        nodes = nodes if self.unit == "document" else self.paragraphs
+        return sum(weights.sum() for _, weights in tables_of_words(self, nodes, topics))
+
+
+def tables_of_words(problem, nodes, topics: Sequence[int]):
+    """Yield the numbers of tables, (K, W), and their joint with the words by a and b."""
+    of_nodes = Problem(
+        nodes=nodes, alpha=problem.alpha, gamma=problem.gamma, n_features=problem.n_features,
+        seeds=problem.seeds, fixed=problem.fixed, phi=problem.phi, discount=problem.bursts[0],
+        concentration=problem.bursts[1], concentration_prior=problem.bursts_prior,
+    )  # fmt: skip
+    a, b, rule = rules(of_nodes)
+    for found, value in seatings(count_customers(nodes, topics), a, b):
+        tables = np.zeros((len(problem.alpha), problem.n_words), dtype=int)
+        for (_, k, w), t in found.items():
+            tables[k, w] += t
+        yield tables, rule * value * factor_of_tables(of_nodes, tables)
 
 
 def enumerate_tables_of_words(problem: SegmentedProblem) -> SimpleNamespace:

@@ -167,16 +167,24 @@ PREDICTED = SegmentedProblem(
     [[[0, 0, 0, 1], [0, 2, 1]]], (0.7, 0.3, 0.5), 0.3, 1.5, phi=PHI, bursts=(0.4, 0.8),
     mixing=TO_PREVIOUS,
 )  # fmt: skip
+SHARP = SegmentedProblem(  # particles are resampled
+    [[[0, 0, 0, 0], [1, 1, 1, 0, 0]]], (1.0, 0.7), 0.2, 0.5,
+    phi=np.array([[0.95, 0.05], [0.05, 0.95]]), bursts=(0.2, 0.4), mixing=TO_PREVIOUS,
+)  # fmt: skip
 UNITS = "document", "segment"
 
 
 @pytest.mark.parametrize(
-    ("model_name", "unit"),
-    mostly_slow(product(MODELS, UNITS), [("segmented", "document")]),
+    ("model_name", "unit", "case"),
+    mostly_slow(
+        product(MODELS, UNITS, ["three topics", "sharp"]),
+        [("segmented", "document", "three topics")],
+    ),
 )
-def test_predictions(model_name, unit):
+def test_predictions(model_name, unit, case):
     """Given topics, the words of a document predict others, and its probability is unbiased."""
-    problem = replace(PREDICTED, model=model_name, unit=unit)
+    problem = SHARP if case == "sharp" else PREDICTED
+    problem = replace(problem, model=model_name, unit=unit)
     X = corpus(problem)
     _, scored, segment_of = split_words(X)
     (halves,) = observed_half(X)
@@ -205,7 +213,8 @@ def test_shards_keep_count():
         [(rng.zipf(1.6, 50).clip(max=12) - 1).tolist() for _ in range(3)] for _ in range(6)
     ]
     X = SegmentedCorpus.from_documents(documents, 12)
-    for n_jobs in (1, 2):
+    topics = []
+    for n_jobs in (1, 3):  # shards see the words as they were before the sweep
         every = MODELS["adaptive"](
             3, n_shards=3, n_jobs=n_jobs, burst_concentration="auto", burst_discount="auto",
             max_iter=10, random_state=0,
@@ -216,3 +225,5 @@ def test_shards_keep_count():
             assert counts.sum() < len(X.tokens)
             sampler._count_words()
             np.testing.assert_array_equal(sampler._words.counts, counts)
+        topics.append(state.topics.copy())
+    np.testing.assert_array_equal(*topics)
