@@ -29,7 +29,9 @@ from exact.topics.table_models import (
 )
 
 from skdp.data import SegmentedCorpus
+from skdp.topics._kernels._left_to_right import copy_particle
 from skdp.topics._shared._fold_in import split_words
+from skdp.topics._tables._model import empty_particles
 
 BURN_IN, N_SWEEPS = 400, 12_000
 REPEATS = [[[0, 0], [0, 1]], [[0, 1]]]
@@ -54,6 +56,9 @@ CASES = {
     ),
     "one word": SegmentedProblem(
         [[[0, 0], [0, 0]], [[0]]], (0.7, 0.3), 0.3, 0.8, gamma=0.4, bursts=(0.2, 1.5)
+    ),
+    "pairs": SegmentedProblem(  # words that come and go without a table
+        [[[0, 1], [1, 0], [0, 2]]], (2.0, 2.5), 0.0, 0.4, gamma=2.0, bursts=(0.0, 8.0)
     ),
     "seeds": SegmentedProblem(
         REPEATS, (0.7, 0.3), 0.0, 1.5, gamma=0.4, n_features=3,
@@ -204,6 +209,18 @@ def test_predictions(model_name, unit, case):
         ratios.append(np.exp(estimator.log_likelihood(X, n_particles=5)[0] - whole))
     assert_means(np.array(scores), expected, "score", resolution=1e-4)
     assert_means(np.array(ratios), 1.0, "estimate / p(w)", resolution=1e-6)
+
+
+def test_particles_are_copied_whole():
+    X = corpus(PREDICTED)
+    stored = model(replace(PREDICTED, phi=None, gamma=0.4)).fit(X)._models[0]
+    drawn = np.random.default_rng(0)
+    particles = empty_particles(2, X, stored.prior(2), 1, len(X.tokens), chained=True)
+    for array in particles[:-2]:  # not the weights
+        array[:] = drawn.integers(0, 9, array.shape)
+    copy_particle.py_func(0, 1, len(X.tokens), 2, particles)
+    for array in particles[:-2]:
+        np.testing.assert_array_equal(array[0], array[1])
 
 
 def test_shards_keep_count():
