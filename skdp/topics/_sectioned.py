@@ -94,19 +94,19 @@ class SectionedTopicModel(BaseTopicModel):
     concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     burst_concentration : float, "auto" or None, default=None
-        Bursts of words: a word that occurs in a document (or in a segment, see `burst_scope`) is
-        likely to recur there. Each document has its own version of every topic's words, psi_dk ~
-        PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the topic, measured
-        in words: after b_w words of a topic, the next one repeats one of them with probability
-        1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`; from given topics
-        (`from_topics`) nothing can be drawn, and there are no bursts. None: no bursts.
+        Bursts of words: a word that occurs in a document (in a segment, if `level` or `burst_scope`
+        is "segment") is likely to recur there. Each document has its own version of every topic's
+        words, psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the
+        topic, measured in words: after b_w words of a topic, the next one repeats one of them with
+        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`; from
+        given topics (`from_topics`) nothing can be drawn, and there are no bursts. None: no bursts.
     burst_concentration_prior : (float, float), default=(1.0, 0.001)
         Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
     burst_discount : float in [0, 1) or "auto", default=0.0
         Discount a_w of bursts. "auto" draws it in every sweep under a uniform prior. It has no
         effect without bursts.
     burst_scope : {"document", "segment"}, default="document"
-        The unit of bursts: whether words recur in a document or in a segment, a paragraph.
+        The unit of bursts: whether words recur in a document or in a segment.
     init : "random", "lda" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics. "lda": words start with the topics of an
         LDA chain of 100 sweeps, with segments as documents. An array of word probabilities, such as

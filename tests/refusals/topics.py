@@ -218,6 +218,12 @@ pitman_yor(n_shards=2) -> n_shards must be 1 if topics are Pitman-Yor processes
 pitman_yor(topic_word_prior=0.1)
     topic_word_prior must be 'auto' if topics are Pitman-Yor processes
 pitman_yor(PARTS) -> TypeError: Topics that are Pitman-Yor processes take no PartitionedCorpus
+GibbsLDA(2, burst_concentration='auto').fit(PARTS) -> TypeError: Bursts of words take no Part
+SegmentedTopicModel(2, burst_concentration=2.0).fit(PARTS) -> TypeError: Bursts of words take no PartitionedCorpus
+stm(burst_concentration=0.0) -> 'burst_concentration' parameter of SegmentedTopicModel
+stm(burst_concentration=2.0, burst_scope='section') -> 'burst_scope' parameter
+sectioned(burst_concentration_prior=(0.0, 1.0), burst_concentration='auto')
+    burst_concentration_prior must be two positive numbers
 HDPTopicModel(10) -> TypeError: positional argument
 HDPTopicModel(concentration=$).fit(DOCUMENTS) for $ in 1e9 | 1e-9 | [1.0]
     concentration must be 'auto' or a number
