@@ -351,15 +351,9 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
     ) -> DistributedTableSampler:
         return DistributedTableSampler(
-            data,
-            c,
-            self.n_components,
-            self.sampler,
-            self._hyper_parameters_of_fit(),
-            self._check_init(data.n_features),
-            init_streams,
-            streams,
-        )
+            data, c, self.n_components, self.sampler, self._hyper_parameters_of_fit(),
+            self._check_init(data.n_features), init_streams, streams,
+        )  # fmt: skip
 
     def _start_from(
         self,
@@ -394,16 +388,11 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         """Return the topics of the words in a short chain of latent Dirichlet allocation."""
         hyper = self._hyper_parameters_of_fit()
         lda = LDASampler(
-            corpus.by_segment(n_topics) if isinstance(corpus, LabeledCorpus) else corpus,
-            n_topics,
-            "segment",
-            hyper.doc_topic_prior,
-            hyper.topic_word_prior,
-            hyper.dirichlet_prior,
-            "random",
-            [derive_stream(root, Role.INIT, c, 1)],
+            corpus.by_segment(n_topics) if isinstance(corpus, LabeledCorpus) else corpus, n_topics,
+            "segment", hyper.doc_topic_prior, hyper.topic_word_prior, hyper.dirichlet_prior,
+            "random", [derive_stream(root, Role.INIT, c, 1)],
             [derive_stream(root, Role.INIT, c, 2)],
-        )
+        )  # fmt: skip
         for _ in range(LDA_SWEEPS):
             lda.sweep()
         return lda.topics

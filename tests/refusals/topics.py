@@ -219,7 +219,7 @@ pitman_yor(topic_word_prior=0.1)
     topic_word_prior must be 'auto' if topics are Pitman-Yor processes
 pitman_yor(PARTS) -> TypeError: Topics that are Pitman-Yor processes take no PartitionedCorpus
 GibbsLDA(2, burst_concentration='auto').fit(PARTS) -> TypeError: Bursts of words take no Part
-SegmentedTopicModel(2, burst_concentration=2.0).fit(PARTS) -> TypeError: Bursts of words take no PartitionedCorpus
+SegmentedTopicModel(2, burst_concentration=2.0).fit(PARTS) -> TypeError: Bursts of words
 stm(burst_concentration=0.0) -> 'burst_concentration' parameter of SegmentedTopicModel
 stm(burst_concentration=2.0, burst_scope='section') -> 'burst_scope' parameter
 sectioned(burst_concentration_prior=(0.0, 1.0), burst_concentration='auto')

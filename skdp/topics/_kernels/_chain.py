@@ -39,7 +39,9 @@ topic sit at tables of their own, and counts are of these. The kernels here serv
 | group_ptr | | (groups + 1,) int64 | tokens of each group |
 | words | n_gk | (K,) | words of the current group by topic |
 | customer | | (K',) float32 | share + opening (b + a Td_j) base, of any customer |
-| seats.share | customer / (b_w + n_gk) | (K,) | weight of a word of the topic |
+| inverse | 1 / (b_w + n_gk) | (K') float32 | |
+| rate | inverse (b_w + a_w T_gk) reciprocal | (K') float32 | |
+| seats.share | customer x inverse | (K,) | weight of a word; factor is customer x rate |
 """
 
 # mypy: ignore-errors
@@ -112,6 +114,8 @@ class GroupBursts(NamedTuple):
     words: np.ndarray
     ones: np.ndarray
     customer: np.ndarray
+    inverse: np.ndarray
+    rate: np.ndarray
 
 
 @njit_forceinline
@@ -200,22 +204,30 @@ def rebuild_factor(
 
 
 @njit_forceinline
-def enter_group(g, topics, bursts):
+def rate_word(k, bursts, reciprocal):
+    """Set `inverse` and `rate` of topic `k` after its words in the group have changed."""
+    seats = bursts.seats
+    bursts.inverse[k] = seats.inverse[np.int64(bursts.words[k])]
+    opening = seats.concentration + seats.discount * seats.opened[k]
+    bursts.rate[k] = opening * bursts.inverse[k] * reciprocal[k]
+
+
+@njit_forceinline
+def enter_group(g, topics, bursts, reciprocal):
     """List the words and tables of group `g`."""
     begin, end = bursts.group_ptr[g], bursts.group_ptr[g + 1]
     for k in range(bursts.words.shape[0]):
         bursts.words[k] = 0.0
     enter_tables(begin, end, end, topics, bursts.seats, bursts.words)
+    for k in range(bursts.words.shape[0]):
+        rate_word(k, bursts, reciprocal)
 
 
 @njit_forceinline
-def weigh_word(k, customer, bursts, reciprocal, factor):
+def weigh_word(k, customer, bursts, factor):
     """Set the weights of words of topic `k`, given that of a customer of the segment."""
-    seats = bursts.seats
-    seats.share[k] = customer * seats.inverse[np.int64(bursts.words[k])]
-    factor[k] = (
-        seats.share[k] * (seats.concentration + seats.discount * seats.opened[k]) * reciprocal[k]
-    )
+    bursts.seats.share[k] = customer * bursts.inverse[k]
+    factor[k] = customer * bursts.rate[k]
 
 
 @njit_forceinline
@@ -226,6 +238,7 @@ def remove_word(x, w, k, start, words, shift, bursts, reciprocal, may_open):
     if vacate_seat(seats.seats[x] - start, seats.firsts[x] - start, seats):
         seats.opened[k] -= 1.0
         count_word(w, k, LESS, words.fixed, words.counts, words.totals, shift, reciprocal, may_open)
+    rate_word(k, bursts, reciprocal)
 
 
 @njit_forceinline
@@ -256,6 +269,7 @@ def draw_word(
     seats.seats[x] = start + seat
     seats.sizes[seat] += 1
     bursts.words[k] += 1.0
+    rate_word(k, bursts, reciprocal)
     return k
 
 
@@ -290,7 +304,7 @@ def sweep_segment(
 
     if bursts is not None:
         if bursts.each_segment:
-            enter_group(j, topics, bursts)
+            enter_group(j, topics, bursts, reciprocal)
         start = begin if bursts.each_segment else bursts.group_ptr[d]
 
     # Enter the segment: its customers are its words and the tables of the next segment.
@@ -390,7 +404,7 @@ def sweep_segment(
                     via_document, via_previous, inverse, bursts.customer,
                 )  # fmt: skip
                 for k in range(n_topics):
-                    weigh_word(k, bursts.customer[k], bursts, reciprocal, factor)
+                    weigh_word(k, bursts.customer[k], bursts, factor)
             tables_changed = False
         elif k >= 0:
             mu = base[k] * inverse_total
@@ -402,7 +416,7 @@ def sweep_segment(
             if bursts is None:
                 factor[k] = reciprocal[k] * customer
             else:
-                weigh_word(k, customer, bursts, reciprocal, factor)
+                weigh_word(k, customer, bursts, factor)
 
         # Draw the topic.
         if bursts is None:
@@ -472,7 +486,7 @@ def sweep_segment(
             if bursts is None:
                 factor[k] = reciprocal[k] * customer
             else:
-                weigh_word(k, customer, bursts, reciprocal, factor)
+                weigh_word(k, customer, bursts, factor)
 
     # CMGS: draw the tables of the segment. Then prepare it for the next segment.
     if sampler == CMGS:
@@ -513,7 +527,7 @@ def _make_sweep_segments(sampler):
     ):  # fmt: skip
         """Sweep segments `begin` to `end` - 1 of document `d` in order; return A + c."""
         if bursts is not None and not bursts.each_segment:
-            enter_group(d, assignments.topics, bursts)
+            enter_group(d, assignments.topics, bursts, scratch.reciprocal)
         for j in range(begin, end):
             total = sweep_segment(
                 sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels,

@@ -45,6 +45,7 @@ from skdp.topics._kernels._chain import (
     BTIGS,
     GroupBursts,
     enter_group,
+    rate_word,
     rebuild_level,
     sweep_segments_btigs,
     weigh_level,
@@ -227,7 +228,7 @@ def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, burs
     enter_segment(i, begin, corpus, assignments, prior, ahead)
     if bursts is not None:
         group = i if bursts.each_segment else ALONE
-        enter_group(group, assignments.topics, bursts)
+        enter_group(group, assignments.topics, bursts, bursts.ones)
     log_weight = 0.0
     for x in range(begin, end):
         w = corpus.tokens[x]
@@ -238,8 +239,8 @@ def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, burs
             p = share[k] + through * fixed_part[above, k] + from_mu * base[k]
             if bursts is not None:
                 own = bursts.seats
-                own.share[k] = p * own.inverse[np.int64(bursts.words[k])]
-                p = own.share[k] * (own.concentration + own.discount * own.opened[k])
+                own.share[k] = p * bursts.inverse[k]
+                p *= bursts.rate[k]
             running += p * counts[w, k]
             sums[k] = running
         joined = 0.0
@@ -264,6 +265,7 @@ def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, burs
             own.seats[x] = bursts.group_ptr[group] + seat
             own.sizes[seat] += 1
             bursts.words[k] += 1.0
+            rate_word(k, bursts, bursts.ones)
         assignments.topics[x] = k
         level, kind = seat_word(i, k, base[k] / total, corpus, assignments, prior, ahead, rng)
         if kind == DOCUMENT:
@@ -311,8 +313,9 @@ def bursts_of(r, particles, bursts):
         seats.served, seats.in_use, seats.inverse, seats.opened, seats.share, seats.weights,
     )  # fmt: skip
     return GroupBursts(
-        own, bursts.each_segment, bursts.group_ptr, bursts.words, bursts.ones, bursts.customer
-    )
+        own, bursts.each_segment, bursts.group_ptr, bursts.words, bursts.ones, bursts.customer,
+        bursts.inverse, bursts.rate,
+    )  # fmt: skip
 
 
 @njit_internal_nogc

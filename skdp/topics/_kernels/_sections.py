@@ -175,7 +175,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
         tables, n_tables = state.paragraph_tables[j], state.paragraph_totals[j]
         if bursts is not None:
             if bursts.each_segment:
-                enter_group(j, topics, bursts)
+                enter_group(j, topics, bursts, reciprocal)
             start = begin if bursts.each_segment else bursts.group_ptr[d]
         for k in range(n_topics):
             n_k[k] = 0
@@ -233,14 +233,14 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
                         via_document, inverse, via_section, bursts.ones, bursts.customer, scratch
                     )
                     for i in range(n_topics):
-                        weigh_word(i, bursts.customer[i], bursts, reciprocal, factor)
+                        weigh_word(i, bursts.customer[i], bursts, factor)
                 tables_changed = False
             elif k >= 0:
                 customer = share[k] + opening[k] * (via_section * up[k])
                 if bursts is None:
                     factor[k] = reciprocal[k] * customer
                 else:
-                    weigh_word(k, customer, bursts, reciprocal, factor)
+                    weigh_word(k, customer, bursts, factor)
 
             # Draw the topic, and up the tree whether the word and its table open tables.
             if bursts is None:
@@ -280,7 +280,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
                 if bursts is None:
                     factor[k] = reciprocal[k] * customer
                 else:
-                    weigh_word(k, customer, bursts, reciprocal, factor)
+                    weigh_word(k, customer, bursts, factor)
         state.paragraph_totals[j] = n_tables
         for k in range(n_topics):
             n_k[k] = 0
@@ -294,7 +294,7 @@ def sweep_document(
 ):
     """Sweep the sections of document `d` once; unseated words are seated."""
     if bursts is not None and not bursts.each_segment:
-        enter_group(d, state.topics, bursts)
+        enter_group(d, state.topics, bursts, scratch.reciprocal)
     total = 0.0
     for k in range(alpha.shape[0]):
         at_node = alpha[k] + state.document_tables[d, k]

@@ -29,7 +29,7 @@ from skdp.topics._kernels import _btigs as _kernels_btigs
 from skdp.topics._kernels import _chain as _kernels_chain
 from skdp.topics._kernels import _cmgs as _kernels_cmgs
 from skdp.topics._kernels import _ssa as _kernels_ssa
-from skdp.topics._kernels._chain import BTIGS, CMGS, SSA, enter_group
+from skdp.topics._kernels._chain import BTIGS, CMGS, SSA, enter_group, weigh_word
 from skdp.topics._kernels._counts import weigh_seats
 from skdp.topics._kernels._ssa import DOCUMENT, PREVIOUS, open_seat, seats_for
 from skdp.topics._kernels._tables import (
@@ -183,15 +183,14 @@ def add_probabilities(d, begin, end, topics, words, factor, bursts, scored, nu):
     """
     seats = bursts.seats
     if not bursts.each_segment:
-        enter_group(d, topics, bursts)
+        enter_group(d, topics, bursts, bursts.ones)
     for j in range(begin, end):
         if bursts.each_segment:
-            enter_group(j, topics, bursts)
+            enter_group(j, topics, bursts, bursts.ones)
         start = bursts.group_ptr[j if bursts.each_segment else d]
         for k in range(nu.shape[1]):
             nu[j, k] += scored.nu[j, k]
-            seats.share[k] = scored.nu[j, k] * seats.inverse[np.int64(bursts.words[k])]
-            factor[k] = seats.share[k] * (seats.concentration + seats.discount * seats.opened[k])
+            weigh_word(k, scored.nu[j, k], bursts, factor)
             scored.nu[j, k] = 0.0
         for x in range(scored.ptr[j], scored.ptr[j + 1]):
             p = np.float64(total_product(words.counts, scored.words[x], np.float32(0.0), factor))

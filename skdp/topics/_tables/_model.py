@@ -127,11 +127,9 @@ class BurstGroups(NamedTuple):
         self, parameters: tuple[float, float], seats: NDArray[np.int32], n_topics: int
     ) -> GroupBursts:
         """Return the tables in the form that kernels take, with scratch."""
-        ones, customer = np.ones((2, padded(n_topics)), dtype=np.float32)
+        of_topics = np.ones((4, padded(n_topics)), dtype=np.float32)
         of_kernels = self.places.seats(parameters, seats, n_topics)
-        return GroupBursts(
-            of_kernels, self.each_segment, self.ptr, np.zeros(n_topics), ones, customer
-        )
+        return GroupBursts(of_kernels, self.each_segment, self.ptr, np.zeros(n_topics), *of_topics)
 
     def scored(
         self,
