@@ -211,6 +211,34 @@ def test_predictions(model_name, unit, case):
     assert_means(np.array(ratios), 1.0, "estimate / p(w)", resolution=1e-6)
 
 
+@pytest.mark.parametrize("unit", UNITS)
+def test_further_words_given_a_state(unit):
+    """Pilots are judged by the words that they have not seen."""
+    problem = replace(CASES["discounts"], model="adaptive", unit=unit)
+    every = model(problem, max_iter=20, **bursts_of(problem)).iter_sweeps(corpus(problem))
+    sampler = list(every)[-1]._sampler
+    sums, (a, b) = sampler.empty_sums(), problem.bursts
+    sampler.add_to(sums)
+    groups = np.array(problem.segment_of_token)
+    unit_of = np.arange(4) if unit == "segment" else np.array([0, 0, 0, 1])
+    segments, words = (x.ravel() for x in np.indices((4, 2)))
+    expected = np.zeros(8)
+    for i, (j, w) in enumerate(zip(segments, words, strict=True)):
+        inside = unit_of[groups] == unit_of[j]
+        for k, share in enumerate(sums["segment_topic"][j]):
+            of_topic = inside & (sampler.topics == k)
+            own = of_topic & (sampler._whole.tokens == w)
+            n, seats = of_topic.sum(), sampler.shards[0].seats
+            n_tables, n_own = len({*seats[of_topic]}), len({*seats[own]})
+            repeats = own.sum() - a * n_own
+            new = (b + a * n_tables) * sampler.components()[k, w]
+            expected[i] += share * (repeats + new) / (b + n)
+    order, found = np.random.default_rng(0).permutation(8), np.zeros(8)
+    sampler.score_words(words[order].astype(np.int32), segments[order], found)
+    np.testing.assert_allclose(found, expected[order], rtol=1e-5)
+    np.testing.assert_allclose(expected.reshape(4, 2).sum(axis=1), 1.0, rtol=1e-9)
+
+
 def test_particles_are_copied_whole():
     X = corpus(PREDICTED)
     stored = model(replace(PREDICTED, phi=None, gamma=0.4)).fit(X)._models[0]
