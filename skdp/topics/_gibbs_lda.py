@@ -86,10 +86,10 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         effect. "shared": the topics share a learned H ~ Dir(gamma), with `topic_word_prior` as
         gamma.
     burst_concentration : float, "auto" or None, default=None
-        Bursts of words: a word that occurs in a document (or, with level "segment", in a segment)
-        is likely to recur there. Each document has its own version of every topic's words,
-        psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the topic,
-        measured in words: after b_w words of a topic, the next one repeats one of them with
+        Bursts of words: a word that occurs in a document (in a segment, if `level` or `burst_scope`
+        is "segment") is likely to recur there. Each document has its own version of every topic's
+        words, psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the
+        topic, measured in words: after b_w words of a topic, the next one repeats one of them with
         probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`; from
         given topics (`from_topics`) nothing can be drawn, and there are no bursts. None: no bursts.
     burst_concentration_prior : (float, float), default=(1.0, 0.001)

@@ -21,6 +21,13 @@ from skdp.topics._given_topics import check_topics
 from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SAMPLERS, SMALLEST_CONCENTRATION
 from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._arrays import LabeledCorpus
+from skdp.topics._shared._bursts import (
+    BURST_ATTRIBUTES,
+    BURST_CONSTRAINTS,
+    fitted_bursts,
+    given_bursts,
+    make_bursts,
+)
 from skdp.topics._shared._distributed import DistributedCorpus
 from skdp.topics._shared._fold_in import LikelihoodMixin
 from skdp.topics._shared._pilots import DEFAULT_NUMBER, PilotChoice, choose_number_of_topics
@@ -240,6 +247,8 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         "concentration": [_CONCENTRATION, StrOptions({"auto"})],
         "concentration_prior": [tuple, list],
         "concentration_scope": [StrOptions({"corpus", "document", "segment"})],
+        **BURST_CONSTRAINTS,
+        "burst_scope": [StrOptions({"document", "segment"})],
         "sampler": [StrOptions(set(SAMPLERS))],
         "init": [StrOptions({"random", "lda"}), "array-like"],
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -252,7 +261,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
     }
 
     _optional_attributes = InferredNumberModel._optional_attributes | frozenset([
-        "document_concentration_", "top_concentration_",
+        "document_concentration_", "top_concentration_", *BURST_ATTRIBUTES,
     ])  # fmt: skip
 
     _may_be_open: ClassVar[bool] = True
@@ -287,6 +296,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             )
         super()._validate_parameters()
         self._hyper_parameters()
+        make_bursts(self)
 
     def _top_level(self) -> FirstTopLevel:
         value, prior = check_concentration_or_prior(
@@ -324,6 +334,11 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
                 f"n_components='auto' takes no {type(X).__name__}: topics come and go with all "
                 "documents in one place. Give a number of topics, or use X.compute()."
             )
+        if self.burst_concentration is not None:
+            raise TypeError(
+                f"Bursts of words take no {type(X).__name__}: their tables are drawn in one place. "
+                "Use X.compute(), or burst_concentration=None."
+            )
         if isinstance(self.init, str) and self.init == "lda":
             raise TypeError(
                 f"init='lda' takes no {type(X).__name__}, since its chain sweeps all documents in "
@@ -336,15 +351,9 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
     ) -> DistributedTableSampler:
         return DistributedTableSampler(
-            data,
-            c,
-            self.n_components,
-            self.sampler,
-            self._hyper_parameters_of_fit(),
-            self._check_init(data.n_features),
-            init_streams,
-            streams,
-        )
+            data, c, self.n_components, self.sampler, self._hyper_parameters_of_fit(),
+            self._check_init(data.n_features), init_streams, streams,
+        )  # fmt: skip
 
     def _start_from(
         self,
@@ -362,11 +371,12 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         if self._is_open:
             return OpenTableSampler(
                 corpus, n_topics, self.sampler, hyper, self._top_level(), self._most_topics, init,
-                init_streams, streams, self.n_jobs,
+                init_streams, streams, self.n_jobs, make_bursts(self), self.burst_scope,
             )  # fmt: skip
         return TableSampler(
-            corpus, n_topics, self.sampler, hyper, init, init_streams, streams, self.n_jobs
-        )
+            corpus, n_topics, self.sampler, hyper, init, init_streams, streams, self.n_jobs,
+            make_bursts(self), self.burst_scope,
+        )  # fmt: skip
 
     def _topics_by_lda(
         self,
@@ -378,16 +388,11 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         """Return the topics of the words in a short chain of latent Dirichlet allocation."""
         hyper = self._hyper_parameters_of_fit()
         lda = LDASampler(
-            corpus.by_segment(n_topics) if isinstance(corpus, LabeledCorpus) else corpus,
-            n_topics,
-            "segment",
-            hyper.doc_topic_prior,
-            hyper.topic_word_prior,
-            hyper.dirichlet_prior,
-            "random",
-            [derive_stream(root, Role.INIT, c, 1)],
+            corpus.by_segment(n_topics) if isinstance(corpus, LabeledCorpus) else corpus, n_topics,
+            "segment", hyper.doc_topic_prior, hyper.topic_word_prior, hyper.dirichlet_prior,
+            "random", [derive_stream(root, Role.INIT, c, 1)],
             [derive_stream(root, Role.INIT, c, 2)],
-        )
+        )  # fmt: skip
         for _ in range(LDA_SWEEPS):
             lda.sweep()
         return lda.topics
@@ -399,6 +404,8 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             self.discount_,
             float(np.mean(self.concentration_)),
             self._fitted_parents,
+            fitted_bursts(self),
+            self._fitted_burst_scope,
         )
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
@@ -412,6 +419,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             **attributes,
             "_drawn_in_fold_in": self.concentration_scope if learns else "corpus",
             "_fitted_parents": parents,
+            "_fitted_burst_scope": self.burst_scope,
         }
 
     def _fold_in_options(self) -> dict[str, Any]:
@@ -439,6 +447,8 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         return {
             "_drawn_in_fold_in": each if learns else "corpus",
             "_fitted_parents": self._parents,
+            "_fitted_burst_scope": self.burst_scope,
+            **given_bursts(self),
             "doc_topic_prior_": prior,
             "discount_": float(self.discount),
             "concentration_": START_CONCENTRATION if learns else float(self.concentration),

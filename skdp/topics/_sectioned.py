@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_beta_prior, check_gamma_prior, is_number, shorten
+from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import SegmentedCorpus
@@ -17,6 +18,13 @@ from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
 from skdp.topics._inferred_number import LDA_SWEEPS
 from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
 from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._shared._bursts import (
+    BURST_ATTRIBUTES,
+    BURST_CONSTRAINTS,
+    fitted_bursts,
+    given_bursts,
+    make_bursts,
+)
 from skdp.topics._tables._sections import SectionModel, SectionParameters, SectionSampler
 
 _CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
@@ -85,6 +93,20 @@ class SectionedTopicModel(BaseTopicModel):
         every sweep under `concentration_prior`.
     concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
+    burst_concentration : float, "auto" or None, default=None
+        Bursts of words: a word that occurs in a document (in a segment, if `level` or `burst_scope`
+        is "segment") is likely to recur there. Each document has its own version of every topic's
+        words, psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the
+        topic, measured in words: after b_w words of a topic, the next one repeats one of them with
+        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`; from
+        given topics (`from_topics`) nothing can be drawn, and there are no bursts. None: no bursts.
+    burst_concentration_prior : (float, float), default=(1.0, 0.001)
+        Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
+    burst_discount : float in [0, 1) or "auto", default=0.0
+        Discount a_w of bursts. "auto" draws it in every sweep under a uniform prior. It has no
+        effect without bursts.
+    burst_scope : {"document", "segment"}, default="document"
+        The unit of bursts: whether words recur in a document or in a segment.
     init : "random", "lda" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics. "lda": words start with the topics of an
         LDA chain of 100 sweeps, with segments as documents. An array of word probabilities, such as
@@ -134,6 +156,8 @@ class SectionedTopicModel(BaseTopicModel):
         Posterior mean, or the given value.
     discount_, concentration_ : (2,) arrays
         Posterior means, or the given values, of sections and of paragraphs.
+    burst_concentration_, burst_discount_ : float
+        Only with bursts: posterior means, or the given values.
     topic_names_ : list of str or None
         Only if `seed_words` has names: the names of all topics, None for those without.
     trace_ : Trace
@@ -166,12 +190,19 @@ class SectionedTopicModel(BaseTopicModel):
     because most of its options have no counterpart here: samplers, shards, partitions, scopes of
     concentrations, and an inferred number of topics.
 
+    With bursts [1]_ the words of a document that have a topic are the customers of a Chinese
+    restaurant; a table serves one word, drawn from the topic. So `components_` counts the tables,
+    and `score` gives another occurrence of a word of the document its share of the customers.
+
     References
     ----------
     L. Du, W. Buntine and H. Jin (2010). A segmented topic model based on the two-parameter
     Poisson-Dirichlet process. Machine Learning 81. -- L. Du (2012). Non-parametric Bayesian methods
     for structured topic models. PhD thesis, Australian National University, chapter 3, equation
     (3.17) (networks of Poisson-Dirichlet processes; the sampler is corrected).
+
+    .. [1] G. Doyle and C. Elkan (2009). Accounting for burstiness in topic models. ICML. --
+       W. L. Buntine and S. Mishra (2014). Experiments with non-parametric topic models. KDD.
 
     Examples
     --------
@@ -197,7 +228,11 @@ class SectionedTopicModel(BaseTopicModel):
         "concentration": "no_validation",
         "concentration_prior": [tuple, list],
         "init": [StrOptions({"random", "lda"}), "array-like"],
+        **BURST_CONSTRAINTS,
+        "burst_scope": [StrOptions({"document", "segment"})],
     }
+
+    _optional_attributes = BaseTopicModel._optional_attributes | BURST_ATTRIBUTES
 
     _takes_partitions = False
 
@@ -215,6 +250,10 @@ class SectionedTopicModel(BaseTopicModel):
         discount_prior: tuple[float, float] = (1.0, 1.0),
         concentration: Any = "auto",
         concentration_prior: tuple[float, float] = (1.0, 0.1),
+        burst_concentration: float | str | None = None,
+        burst_concentration_prior: tuple[float, float] = (1.0, 0.001),
+        burst_discount: float | str = 0.0,
+        burst_scope: str = "document",
         init: Any = "random",
         max_iter: int = 500,
         burn_in: int | None = None,
@@ -239,6 +278,10 @@ class SectionedTopicModel(BaseTopicModel):
         self.discount_prior = discount_prior
         self.concentration = concentration
         self.concentration_prior = concentration_prior
+        self.burst_concentration = burst_concentration
+        self.burst_concentration_prior = burst_concentration_prior
+        self.burst_discount = burst_discount
+        self.burst_scope = burst_scope
         self.init = init
         self.max_iter = max_iter
         self.burn_in = burn_in
@@ -257,6 +300,7 @@ class SectionedTopicModel(BaseTopicModel):
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         self._section_parameters()
+        make_bursts(self)
 
     def _section_parameters(self) -> SectionParameters:
         return SectionParameters(
@@ -284,6 +328,7 @@ class SectionedTopicModel(BaseTopicModel):
         return SectionSampler(
             corpus, self.n_components, self._section_parameters_of_fit(), init,
             derive_stream(root, Role.INIT, c), derive_stream(root, Role.SWEEP, c),
+            make_bursts(self), self.burst_scope,
         )  # fmt: skip
 
     def _topics_by_lda(
@@ -304,8 +349,14 @@ class SectionedTopicModel(BaseTopicModel):
     def _averaged_model(self) -> SectionModel:
         return SectionModel(
             self.components_.astype(np.float32), self.doc_topic_prior_, self.discount_,
-            self.concentration_,
+            self.concentration_, fitted_bursts(self), self._fitted_burst_scope,
         )  # fmt: skip
+
+    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
+        return {
+            **super()._fitted_attributes(state, final=final),
+            "_fitted_burst_scope": self.burst_scope,
+        }
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
@@ -321,6 +372,8 @@ class SectionedTopicModel(BaseTopicModel):
             "doc_topic_prior_": prior,
             "discount_": np.array(given.discount),
             "concentration_": np.array(given.concentration),
+            "_fitted_burst_scope": self.burst_scope,
+            **given_bursts(self),
         }
 
     # Public methods

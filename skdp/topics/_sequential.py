@@ -73,6 +73,20 @@ class SequentialLDA(BaseTableModel):
         "corpus": all segments share one learned `concentration`. "document" or "segment": each
         document or each segment draws its own under `concentration_prior`, new documents when they
         are folded in. If `concentration` is a number, the scope has no effect.
+    burst_concentration : float, "auto" or None, default=None
+        Bursts of words: a word that occurs in a document (in a segment, if `level` or `burst_scope`
+        is "segment") is likely to recur there. Each document has its own version of every topic's
+        words, psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the
+        topic, measured in words: after b_w words of a topic, the next one repeats one of them with
+        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`; from
+        given topics (`from_topics`) nothing can be drawn, and there are no bursts. None: no bursts.
+    burst_concentration_prior : (float, float), default=(1.0, 0.001)
+        Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
+    burst_discount : float in [0, 1) or "auto", default=0.0
+        Discount a_w of bursts. "auto" draws it in every sweep under a uniform prior. It has no
+        effect without bursts.
+    burst_scope : {"document", "segment"}, default="document"
+        The unit of bursts: whether words recur in a document or in a segment.
     sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
         Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact;
         "btigs" is the fastest. A sweep of "ssa" takes time quadratic in the number of tables of a
@@ -129,6 +143,8 @@ class SequentialLDA(BaseTableModel):
     concentration_ : float, or (n_documents,) or (n_segments,) array
         Posterior mean, or the given value; an array with `concentration_scope` "document" or
         "segment".
+    burst_concentration_, burst_discount_ : float
+        Only with bursts: posterior means, or the given values.
     topic_names_ : list of str or None
         Only if `seed_words` has names: the names of all topics, None for those without.
     trace_ : Trace
@@ -161,6 +177,12 @@ class SequentialLDA(BaseTableModel):
     varies around the document alone, as the first segment of a document does. With a break before
     every segment, the model is the `SegmentedTopicModel`.
 
+    With bursts [1]_ the words of a document that have a topic are the customers of a Chinese
+    restaurant; a table serves one word, drawn from the topic. So `components_` counts the tables,
+    and predictions include the document's own words: `score` and `log_likelihood` give another
+    occurrence of a word of the document its share of the customers. Partitions are not available
+    with bursts.
+
     A `PartitionedCorpus` is fitted where its partitions are, in threads or on a Dask cluster.
     The partitions are the shards: `n_shards` is 1 or their number. On a cluster `doc_topic_` and
     `segment_topic_` are dask arrays that stay there, and are not pickled.
@@ -172,6 +194,9 @@ class SequentialLDA(BaseTableModel):
     topic models. PhD thesis, Australian National University, chapters 3 (samplers) and 6; the
     samplers are corrected. -- D. Newman, A. Asuncion, P. Smyth and M. Welling (2009). Distributed
     algorithms for topic models. JMLR 10 (shards).
+
+    .. [1] G. Doyle and C. Elkan (2009). Accounting for burstiness in topic models. ICML. --
+       W. L. Buntine and S. Mishra (2014). Experiments with non-parametric topic models. KDD.
 
     Examples
     --------
@@ -207,6 +232,10 @@ class SequentialLDA(BaseTableModel):
         concentration: Any = "auto",
         concentration_prior: tuple[float, float] = (1.0, 0.1),
         concentration_scope: str = "corpus",
+        burst_concentration: float | str | None = None,
+        burst_concentration_prior: tuple[float, float] = (1.0, 0.001),
+        burst_discount: float | str = 0.0,
+        burst_scope: str = "document",
         sampler: str = "btigs",
         init: Any = "random",
         max_iter: int = 500,
@@ -234,6 +263,10 @@ class SequentialLDA(BaseTableModel):
         self.concentration = concentration
         self.concentration_prior = concentration_prior
         self.concentration_scope = concentration_scope
+        self.burst_concentration = burst_concentration
+        self.burst_concentration_prior = burst_concentration_prior
+        self.burst_discount = burst_discount
+        self.burst_scope = burst_scope
         self.sampler = sampler
         self.init = init
         self.max_iter = max_iter

@@ -30,6 +30,18 @@ level, levels store its two parts. Words of the current segment are drawn from
 
 which changes at one topic when a word is added or removed; it is recomputed for all topics, with
 the levels that a path went through, only after tables were opened or closed.
+
+With bursts (see `_kernels/_counts`) the words of a group, a document or a segment, that have a
+topic sit at tables of their own, and counts are of these. The kernels here serve all models then:
+
+| name | symbol | shape | meaning |
+|---|---|---|---|
+| group_ptr | | (groups + 1,) int64 | tokens of each group |
+| words | n_gk | (K,) | words of the current group by topic |
+| customer | | (K',) float32 | share + opening (b + a Td_j) base, of any customer |
+| inverse | 1 / (b_w + n_gk) | (K') float32 | |
+| rate | inverse (b_w + a_w T_gk) reciprocal | (K') float32 | |
+| seats.share | customer x inverse | (K,) | weight of a word; factor is customer x rate |
 """
 
 # mypy: ignore-errors
@@ -40,11 +52,27 @@ import numpy as np
 
 from skdp._numeric._numba import njit_forceinline, njit_inlined_source, njit_internal_nogc
 from skdp._numeric._random import next_double
-from skdp._numeric._simd import assume_nonnegative, draw_product, prefetch
+from skdp._numeric._simd import (
+    assume_nonnegative,
+    draw_product,
+    find_sum,
+    prefetch,
+    sum_product,
+)
 from skdp.processes._kernels_stirling import share_ratio
 from skdp.topics._kernels._btigs import look_up_weights
 from skdp.topics._kernels._cmgs import resample_tables
-from skdp.topics._kernels._counts import AHEAD, LESS, MORE
+from skdp.topics._kernels._counts import (
+    AHEAD,
+    LESS,
+    MORE,
+    BurstSeats,
+    enter_tables,
+    find_seat,
+    take_place,
+    vacate_seat,
+    weigh_seats,
+)
 from skdp.topics._kernels._ssa import (
     DOCUMENT,
     PREVIOUS,
@@ -75,6 +103,19 @@ class Levels(NamedTuple):
     mu_part: np.ndarray
     base: np.ndarray
     total: np.ndarray
+
+
+class GroupBursts(NamedTuple):
+    """Bursts of the words of documents or, with `each_segment`, of segments."""
+
+    seats: BurstSeats
+    each_segment: bool
+    group_ptr: np.ndarray
+    words: np.ndarray
+    ones: np.ndarray
+    customer: np.ndarray
+    inverse: np.ndarray
+    rate: np.ndarray
 
 
 @njit_forceinline
@@ -162,9 +203,79 @@ def rebuild_factor(
         out[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
 
 
+@njit_forceinline
+def rate_word(k, bursts, reciprocal):
+    """Set `inverse` and `rate` of topic `k` after its words in the group have changed."""
+    seats = bursts.seats
+    bursts.inverse[k] = seats.inverse[np.int64(bursts.words[k])]
+    opening = seats.concentration + seats.discount * seats.opened[k]
+    bursts.rate[k] = opening * bursts.inverse[k] * reciprocal[k]
+
+
+@njit_forceinline
+def enter_group(g, topics, bursts, reciprocal):
+    """List the words and tables of group `g`."""
+    begin, end = bursts.group_ptr[g], bursts.group_ptr[g + 1]
+    for k in range(bursts.words.shape[0]):
+        bursts.words[k] = 0.0
+    enter_tables(begin, end, end, topics, bursts.seats, bursts.words)
+    for k in range(bursts.words.shape[0]):
+        rate_word(k, bursts, reciprocal)
+
+
+@njit_forceinline
+def weigh_word(k, customer, bursts, factor):
+    """Set the weights of words of topic `k`, given that of a customer of the segment."""
+    bursts.seats.share[k] = customer * bursts.inverse[k]
+    factor[k] = customer * bursts.rate[k]
+
+
+@njit_forceinline
+def remove_word(x, w, k, start, words, shift, bursts, reciprocal, may_open):
+    """Remove word `x` of the group that starts at `start` from its table."""
+    seats = bursts.seats
+    bursts.words[k] -= 1.0
+    if vacate_seat(seats.seats[x] - start, seats):
+        seats.opened[k] -= 1.0
+        count_word(w, k, LESS, words.fixed, words.counts, words.totals, shift, reciprocal, may_open)
+    rate_word(k, bursts, reciprocal)
+
+
+@njit_forceinline
+def draw_word(
+    x, w, start, gamma, words, shift, factor, sums, bursts, reciprocal, may_open, rng
+):  # fmt: skip
+    """Draw the topic and the table of word `x` of the group that starts at `start`."""
+    seats, counts, width = bursts.seats, words.counts, factor.shape[0]
+    place = np.int64(seats.firsts[x] - start)
+    new = np.float64(sum_product(counts, w, gamma, factor, sums, 0))
+    joined = weigh_seats(place, seats)
+    while True:
+        target = next_double(rng) * (joined + new)
+        if target < joined:
+            seat = find_seat(target, place, seats)
+            k = np.int64(seats.served[seat])
+            break
+        k = find_sum(sums, 0, width, np.float32(target - joined))
+        for _ in range(width):  # as in `draw_product`
+            if (counts[w, k] + gamma) * factor[k] > 0.0:
+                break
+            k = k - 1 if k > 0 else width - 1
+        if is_open(k, words.totals, may_open):
+            seat = take_place(k, place, seats)
+            seats.opened[k] += 1.0
+            count_word(w, k, MORE, words.fixed, counts, words.totals, shift, reciprocal, may_open)
+            break
+    seats.seats[x] = start + seat
+    seats.sizes[seat] += 1
+    bursts.words[k] += 1.0
+    rate_word(k, bursts, reciprocal)
+    return k
+
+
 @njit_inlined_source
 def sweep_segment(
-    sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
+    sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, bursts, rng
 ):
     """Draw topic and tables of every word of segment `j`, of unseated words too; return A + c."""
     a, gamma = prior.discount, np.float32(prior.gamma)
@@ -190,6 +301,11 @@ def sweep_segment(
     i = assume_nonnegative(j - first)
     begin, end = assume_nonnegative(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
     n_topics = tables.shape[1]
+
+    if bursts is not None:
+        if bursts.each_segment:
+            enter_group(j, topics, bursts, reciprocal)
+        start = begin if bursts.each_segment else bursts.group_ptr[d]
 
     # Enter the segment: its customers are its words and the tables of the next segment.
     has_next = j + 1 < corpus.doc_ptr[d + 1]
@@ -255,7 +371,10 @@ def sweep_segment(
                     level, k, share, opening, fixed_part, mu_part, via_document, via_previous,
                     inverse,
                 )  # fmt: skip
-            count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
+            if bursts is None:
+                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
+            else:
+                remove_word(x, w, k, start, words, shift, bursts, reciprocal, may_open)
 
         # Reweigh all topics if tables have changed, otherwise only the topic that the word left.
         if tables_changed:
@@ -274,10 +393,18 @@ def sweep_segment(
                 to_previous, via_document, via_previous,
             )  # fmt: skip
             inverse_total = 1.0 / total
-            rebuild_factor(
-                i, inverse_total, base, reciprocal, share, opening, fixed_part, mu_part,
-                via_document, via_previous, inverse, factor,
-            )  # fmt: skip
+            if bursts is None:
+                rebuild_factor(
+                    i, inverse_total, base, reciprocal, share, opening, fixed_part, mu_part,
+                    via_document, via_previous, inverse, factor,
+                )  # fmt: skip
+            else:
+                rebuild_factor(
+                    i, inverse_total, base, bursts.ones, share, opening, fixed_part, mu_part,
+                    via_document, via_previous, inverse, bursts.customer,
+                )  # fmt: skip
+                for k in range(n_topics):
+                    weigh_word(k, bursts.customer[k], bursts, factor)
             tables_changed = False
         elif k >= 0:
             mu = base[k] * inverse_total
@@ -285,14 +412,23 @@ def sweep_segment(
             if i > 0:
                 up = (fixed_part[i - 1, k] + mu_part[i - 1, k] * mu) * inverse[i - 1]
                 at_base += via_previous[i] * up
-            factor[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
+            customer = share[i, k] + opening[i, k] * at_base
+            if bursts is None:
+                factor[k] = reciprocal[k] * customer
+            else:
+                weigh_word(k, customer, bursts, factor)
 
         # Draw the topic.
-        k = draw_product(counts, w, gamma, factor, sums, rng)
-        while not is_open(k, totals, may_open):
+        if bursts is None:
             k = draw_product(counts, w, gamma, factor, sums, rng)
+            while not is_open(k, totals, may_open):
+                k = draw_product(counts, w, gamma, factor, sums, rng)
+            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
+        else:
+            k = draw_word(
+                x, w, start, gamma, words, shift, factor, sums, bursts, reciprocal, may_open, rng
+            )
         topics[x] = k
-        count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
 
         # Add the word, and up the chain a customer for each table that it opens.
         mu = base[k] * inverse_total
@@ -346,33 +482,21 @@ def sweep_segment(
             if i > 0:
                 up = (fixed_part[i - 1, k] + mu_part[i - 1, k] * mu) * inverse[i - 1]
                 at_base += via_previous[i] * up
-            factor[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
+            customer = share[i, k] + opening[i, k] * at_base
+            if bursts is None:
+                factor[k] = reciprocal[k] * customer
+            else:
+                weigh_word(k, customer, bursts, factor)
 
     # CMGS: draw the tables of the segment. Then prepare it for the next segment.
     if sampler == CMGS:
         for k in range(n_topics):
             if customers[i, k] > 0:
                 total += resample_tables(
-                    i,
-                    k,
-                    first,
-                    total,
-                    alpha,
-                    served,
-                    tables,
-                    segment_tables,
-                    previous,
-                    segment_previous,
-                    customers,
-                    level_customers,
-                    concentration,
-                    a,
-                    to_document,
-                    to_previous,
-                    values,
-                    row_ptr,
-                    rng,
-                )
+                    i, k, first, total, alpha, served, tables, segment_tables, previous,
+                    segment_previous, customers, level_customers, concentration, a, to_document,
+                    to_previous, values, row_ptr, rng,
+                )  # fmt: skip
                 base[k] = alpha[k] + served[k]
                 for level in range(max(i - 1, 0), i + 1):
                     t = tables[first + level, k] + previous[first + level, k]
@@ -398,13 +522,16 @@ def _make_sweep_segments(sampler):
 
     @njit_internal_nogc
     def sweep_segments(
-        d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels, rng
-    ):
+        d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels, bursts,
+        rng,
+    ):  # fmt: skip
         """Sweep segments `begin` to `end` - 1 of document `d` in order; return A + c."""
+        if bursts is not None and not bursts.each_segment:
+            enter_group(d, assignments.topics, bursts, scratch.reciprocal)
         for j in range(begin, end):
             total = sweep_segment(
                 sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels,
-                rng,
+                bursts, rng,
             )  # fmt: skip
         return total
 
@@ -418,7 +545,7 @@ _sweep_segments_ssa = _make_sweep_segments(SSA)
 
 @njit_inlined_source
 def sweep_document(
-    sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
+    sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, bursts, rng
 ):
     """Sweep the segments of document `d` from `begin`; return where to resume, or the end."""
     total = levels.total[0]
@@ -437,17 +564,17 @@ def sweep_document(
         if sampler == BTIGS:
             total = sweep_segments_btigs(
                 d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
-                rng,
+                bursts, rng,
             )  # fmt: skip
         elif sampler == CMGS:
             total = _sweep_segments_cmgs(
                 d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
-                rng,
+                bursts, rng,
             )  # fmt: skip
         else:
             total = _sweep_segments_ssa(
                 d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
-                rng,
+                bursts, rng,
             )  # fmt: skip
         begin = end
     levels.total[0] = total

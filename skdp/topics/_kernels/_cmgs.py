@@ -221,19 +221,9 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
         for q in range(n_present):
             k = present[q]
             weigh_topic(
-                k,
-                n_k[k],
-                tables[k],
-                ratio,
-                values,
-                row_ptr,
-                a,
-                base,
-                reciprocal,
-                opening,
-                sharing,
-                factor,
-            )
+                k, n_k[k], tables[k], ratio, values, row_ptr, a, base, reciprocal, opening,
+                sharing, factor,
+            )  # fmt: skip
         tables_changed = True
         for i in range(begin, end):
             if i + 2 < tokens.shape[0]:
@@ -256,19 +246,9 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
                     factor[k] = base[k] * reciprocal[k]
                 else:
                     weigh_topic(
-                        k,
-                        n - 1,
-                        tables[k],
-                        ratio,
-                        values,
-                        row_ptr,
-                        a,
-                        base,
-                        reciprocal,
-                        opening,
-                        sharing,
-                        factor,
-                    )
+                        k, n - 1, tables[k], ratio, values, row_ptr, a, base, reciprocal, opening,
+                        sharing, factor,
+                    )  # fmt: skip
             # Reweigh all present topics if the number of tables has changed.
             if tables_changed:
                 ratio = total / (b + a * n_tables)
@@ -293,19 +273,9 @@ def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
             n_k[k] = n + 1
             count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
             weigh_topic(
-                k,
-                n + 1,
-                tables[k],
-                ratio,
-                values,
-                row_ptr,
-                a,
-                base,
-                reciprocal,
-                opening,
-                sharing,
+                k, n + 1, tables[k], ratio, values, row_ptr, a, base, reciprocal, opening, sharing,
                 factor,
-            )
+            )  # fmt: skip
 
         for q in range(n_present):
             k = present[q]

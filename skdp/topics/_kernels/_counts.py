@@ -454,7 +454,6 @@ def enter_tables(begin, end, last, topics, bursts, base):
     for x in range(last - begin):
         bursts.sizes[x] = 0
         bursts.in_use[x] = 0
-        bursts.served[x] = 0
     for k in range(base.shape[0]):
         bursts.opened[k] = 0.0
         bursts.customers[k] = 0
@@ -502,7 +501,8 @@ def weigh_seats(place, bursts):
     """Return the sum of the weights of the tables from `place` on, which serve one word."""
     own = 0.0
     for x in range(place, place + bursts.in_use[place]):
-        own += max(bursts.sizes[x] - bursts.discount, 0.0) * bursts.share[bursts.served[x]]
+        if bursts.sizes[x] > 0:
+            own += (bursts.sizes[x] - bursts.discount) * bursts.share[bursts.served[x]]
     return own
 
 

@@ -43,12 +43,25 @@ from skdp.topics._kernels import _btigs as _kernels_btigs
 from skdp.topics._kernels import _chain as _kernels_chain
 from skdp.topics._kernels._chain import (
     BTIGS,
+    GroupBursts,
+    enter_group,
+    rate_word,
     rebuild_level,
     sweep_segments_btigs,
     weigh_level,
     weigh_node,
 )
-from skdp.topics._kernels._counts import Corpus, draw_sum, log_mean_exp, next_stop, resample
+from skdp.topics._kernels._counts import (
+    BurstSeats,
+    Corpus,
+    draw_sum,
+    find_seat,
+    log_mean_exp,
+    next_stop,
+    resample,
+    take_place,
+    weigh_seats,
+)
 from skdp.topics._kernels._ssa import DOCUMENT
 from skdp.topics._kernels._sweeps import redraw_concentrations
 from skdp.topics._kernels._tables import (
@@ -79,6 +92,7 @@ class Particles(NamedTuple):
     to_previous: np.ndarray
     segment_to_previous: np.ndarray
     document_tables: np.ndarray
+    seats: np.ndarray  # (R, n), or (R, 0) without bursts
     drawn: np.ndarray  # (R, G): concentration of each group of segments, if it is drawn
     concentration: np.ndarray  # (R, J)
     log_weights: np.ndarray
@@ -201,7 +215,7 @@ def seat_word(i, k, mu, corpus, assignments, prior, ahead, rng):
 
 
 @njit_internal_nogc
-def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, rng):
+def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, bursts, rng):
     """Seat words `begin` to `end` - 1 of a document, all of level `i`; return their log weight."""
     n_topics, counts = prior.alpha.shape[0], words.counts
     base, share, sums = ahead.base, ahead.share, ahead.sums
@@ -212,6 +226,9 @@ def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, rng)
         base[k] = prior.alpha[k] + assignments.document_tables[0, k]
         total += base[k]
     enter_segment(i, begin, corpus, assignments, prior, ahead)
+    if bursts is not None:
+        group = i if bursts.each_segment else ALONE
+        enter_group(group, assignments.topics, bursts, bursts.ones)
     log_weight = 0.0
     for x in range(begin, end):
         w = corpus.tokens[x]
@@ -220,11 +237,35 @@ def extend_segment(i, begin, end, corpus, assignments, prior, words, ahead, rng)
         running = 0.0
         for k in range(n_topics):
             p = share[k] + through * fixed_part[above, k] + from_mu * base[k]
+            if bursts is not None:
+                own = bursts.seats
+                own.share[k] = p * bursts.inverse[k]
+                p *= bursts.rate[k]
             running += p * counts[w, k]
             sums[k] = running
-        log_weight += math.log(running / (prior.concentration[i] + ahead.level_customers[i]))
+        joined = 0.0
+        if bursts is not None:
+            place = np.int64(own.firsts[x] - bursts.group_ptr[group])
+            joined = weigh_seats(place, own)
+        log_weight += math.log(
+            (running + joined) / (prior.concentration[i] + ahead.level_customers[i])
+        )
 
-        k = draw_sum(sums, rng)
+        if bursts is None:
+            k = draw_sum(sums, rng)
+        else:
+            target = next_double(rng) * (running + joined)
+            if target < joined:
+                seat = find_seat(target, place, own)
+                k = np.int64(own.served[seat])
+            else:
+                k = draw_sum(sums, rng)
+                seat = take_place(k, place, own)
+                own.opened[k] += 1.0
+            own.seats[x] = bursts.group_ptr[group] + seat
+            own.sizes[seat] += 1
+            bursts.words[k] += 1.0
+            rate_word(k, bursts, bursts.ones)
         assignments.topics[x] = k
         level, kind = seat_word(i, k, base[k] / total, corpus, assignments, prior, ahead, rng)
         if kind == DOCUMENT:
@@ -257,7 +298,25 @@ def state_of(r, particles, unseated):
         unseated.seat_sizes,
         unseated.seat_kinds,
         unseated.seat_free,
+        particles.seats[r],
     )
+
+
+@njit_internal
+def bursts_of(r, particles, bursts):
+    """Return the bursts of particle `r`."""
+    if bursts is None:
+        return None
+    seats = bursts.seats
+    own = BurstSeats(
+        seats.concentration, seats.discount, seats.firsts, particles.seats[r], seats.sizes,
+        seats.served, seats.in_use, seats.inverse, seats.customers, seats.opened, seats.share,
+        seats.weights,
+    )  # fmt: skip
+    return GroupBursts(
+        own, bursts.each_segment, bursts.group_ptr, bursts.words, bursts.ones, bursts.customer,
+        bursts.inverse, bursts.rate,
+    )  # fmt: skip
 
 
 @njit_internal_nogc
@@ -266,6 +325,8 @@ def copy_particle(source, target, n_tokens, n_levels, particles):
     p = particles
     for x in range(n_tokens):
         p.topics[target, x] = p.topics[source, x]
+    for x in range(min(n_tokens, p.seats.shape[1])):
+        p.seats[target, x] = p.seats[source, x]
     for k in range(p.tables.shape[2]):
         p.document_tables[target, 0, k] = p.document_tables[source, 0, k]
         for i in range(n_levels):
@@ -319,19 +380,19 @@ def enter_levels(j, corpus, assignments, prior, ratios, levels):
 
 
 @njit_inlined_source
-def move_document(chained, seen, assignments, words, prior, ratios, scratch, levels, rng):
+def move_document(chained, seen, assignments, words, prior, ratios, scratch, levels, bursts, rng):
     """Sweep the words so far."""
     if chained:
         _sweep_chain(
             BTIGS, ALONE, ALONE, seen.document, assignments, words, prior, ratios, scratch, levels,
-            rng,
+            bursts, rng,
         )  # fmt: skip
     else:
         _sweep_btigs(ALONE, seen.document, assignments, words, prior, ratios, scratch, rng)
 
 
 @njit_inlined_source
-def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, levels, rng):
+def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, levels, bursts, rng):
     """Sweep the words so far of level `i`, the last level."""
     if chained:
         total = 0.0
@@ -341,7 +402,7 @@ def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, l
         enter_levels(i, seen.document, assignments, prior, ratios, levels)
         sweep_segments_btigs(
             ALONE, i, i + 1, total, seen.document, assignments, words, prior, ratios,
-            scratch, levels, rng,
+            scratch, levels, bursts, rng,
         )  # fmt: skip
     else:
         seen.here_ptr[0], seen.here_ptr[1] = i, i + 1
@@ -356,7 +417,8 @@ def _left_to_right(chained):
 
     @njit
     def estimate_document(
-        corpus, seen, words, prior, groups, particles, unseated, ahead, ratios, scratch, levels, rng
+        corpus, seen, words, prior, groups, particles, unseated, ahead, ratios, scratch, levels,
+        bursts, rng,
     ):  # fmt: skip
         """Return the log of an estimate of the probability of a document's words.
 
@@ -382,16 +444,16 @@ def _left_to_right(chained):
                         prior.alpha, 0.0, prior.discount, particles.concentration[r],
                         prior.to_document, prior.to_previous,
                     )  # fmt: skip
-                    drawn = particles.drawn[r]
+                    drawn, own = particles.drawn[r], bursts_of(r, particles, bursts)
                     if moves_all and i > 0:
                         move_document(
                             chained, seen, assignments, words, of_particle, ratios, scratch, levels,
-                            rng,
+                            own, rng,
                         )  # fmt: skip
                     if begin > first:
                         move_segment(
                             chained, i, seen, assignments, words, of_particle, ratios, scratch,
-                            levels, rng,
+                            levels, own, rng,
                         )  # fmt: skip
                     group, after = 0, n_groups
                     if not moves_all:  # only the concentration of the segment, if it has its own
@@ -402,7 +464,7 @@ def _left_to_right(chained):
                             drawn, rng,
                         )  # fmt: skip
                     log_weights[r] += extend_segment(
-                        i, begin, end, corpus, assignments, of_particle, words, ahead, rng
+                        i, begin, end, corpus, assignments, of_particle, words, ahead, own, rng
                     )
                 if moves_all:
                     due = next_stop(begin, n_tokens)

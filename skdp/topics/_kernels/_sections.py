@@ -37,7 +37,7 @@ with the weights
     factor_k = reciprocal_k {share_k + opening_k (b_2 + a_2 t_j.) up_k},
 
 mu_k = (alpha_k + c_k) / (A + c.). A move of a word without its table changes `factor` at one topic;
-all topics are reweighed after a table was opened or closed.
+all topics are reweighed after a table was opened or closed. Bursts are as in `_kernels/_chain`.
 """
 
 # mypy: ignore-errors
@@ -59,7 +59,9 @@ from skdp._numeric._simd import assume_nonnegative, draw_product, prefetch
 from skdp.processes._concentration import draw_seating_evidence, draw_table_evidence
 from skdp.processes._kernels_stirling import log_stirling
 from skdp.topics._kernels._btigs import look_up_weights
+from skdp.topics._kernels._chain import draw_word, enter_group, remove_word, weigh_word
 from skdp.topics._kernels._counts import AHEAD, LESS, MORE, log_rising
+from skdp.topics._kernels._sweeps import add_probabilities
 from skdp.topics._kernels._tables import count_word
 
 
@@ -81,6 +83,7 @@ class SectionSeating(NamedTuple):
     section_tables: np.ndarray
     section_totals: np.ndarray
     document_tables: np.ndarray
+    seats: np.ndarray  # (n,), with bursts
 
 
 class SectionLevel(NamedTuple):
@@ -123,9 +126,9 @@ def reweigh(k, n, t, level, share, opening):
 
 
 @njit_forceinline
-def rebuild(from_document, inverse, from_section, scratch):
+def rebuild(from_document, inverse, from_section, reciprocal, factor, scratch):
     """Reweigh all topics given (b_1 + a_1 s_r.) / (A + c.), 1 / (b_1 + N_r.) and b_2 + a_2 t_j."""
-    base, reciprocal, factor, up = scratch.base, scratch.reciprocal, scratch.factor, scratch.up
+    base, up = scratch.base, scratch.up
     share_above, open_above = scratch.share_above, scratch.open_above
     share, opening = scratch.share, scratch.opening
     through, scale = np.float32(from_document), np.float32(inverse)
@@ -137,7 +140,7 @@ def rebuild(from_document, inverse, from_section, scratch):
 
 @njit_internal_nogc
 def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs, alpha, scratch,
-                  rng):  # fmt: skip
+                  bursts, rng):  # fmt: skip
     """Draw topic and tables of every word of section `r`, of unseated words too; return A + c."""
     shift = gamma * words.counts.shape[0]
     offset = np.float32(gamma)
@@ -170,6 +173,10 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
         if begin == end:
             continue
         tables, n_tables = state.paragraph_tables[j], state.paragraph_totals[j]
+        if bursts is not None:
+            if bursts.each_segment:
+                enter_group(j, topics, bursts, reciprocal)
+            start = begin if bursts.each_segment else bursts.group_ptr[d]
         for k in range(n_topics):
             n_k[k] = 0
             share[k], opening[k] = 0.0, 1.0
@@ -208,7 +215,10 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
                     tables_changed = True
                 n_k[k] = n - 1
                 reweigh(k, n - 1, t, paragraphs, share, opening)
-                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
+                if bursts is None:
+                    count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
+                else:
+                    remove_word(x, w, k, start, words, shift, bursts, reciprocal, may_open)
 
             # If tables have changed, reweigh all topics, otherwise only the topic of the word.
             if tables_changed:
@@ -216,15 +226,32 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
                 via_document = sections.concentration + sections.discount * n_above
                 via_document /= total
                 inverse = 1.0 / (sections.concentration + n_customers)
-                rebuild(via_document, inverse, via_section, scratch)
+                if bursts is None:
+                    rebuild(via_document, inverse, via_section, reciprocal, factor, scratch)
+                else:
+                    rebuild(
+                        via_document, inverse, via_section, bursts.ones, bursts.customer, scratch
+                    )
+                    for i in range(n_topics):
+                        weigh_word(i, bursts.customer[i], bursts, factor)
                 tables_changed = False
             elif k >= 0:
-                factor[k] = reciprocal[k] * (share[k] + opening[k] * (via_section * up[k]))
+                customer = share[k] + opening[k] * (via_section * up[k])
+                if bursts is None:
+                    factor[k] = reciprocal[k] * customer
+                else:
+                    weigh_word(k, customer, bursts, factor)
 
             # Draw the topic, and up the tree whether the word and its table open tables.
-            k = draw_product(counts, w, offset, factor, sums, rng)
+            if bursts is None:
+                k = draw_product(counts, w, offset, factor, sums, rng)
+                count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
+            else:
+                k = draw_word(
+                    x, w, start, offset, words, shift, factor, sums, bursts, reciprocal, may_open,
+                    rng,
+                )  # fmt: skip
             topics[x] = k
-            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
             n, t = n_k[k], np.int64(tables[k])
             via = opening[k] * via_section * up[k]
             if n == 0 or next_double(rng) * (share[k] + via) >= share[k]:
@@ -249,7 +276,11 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
             n_k[k] = n + 1
             reweigh(k, n + 1, t, paragraphs, share, opening)
             if not tables_changed:
-                factor[k] = reciprocal[k] * (share[k] + opening[k] * (via_section * up[k]))
+                customer = share[k] + opening[k] * (via_section * up[k])
+                if bursts is None:
+                    factor[k] = reciprocal[k] * customer
+                else:
+                    weigh_word(k, customer, bursts, factor)
         state.paragraph_totals[j] = n_tables
         for k in range(n_topics):
             n_k[k] = 0
@@ -258,8 +289,12 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
 
 
 @njit_internal_nogc
-def sweep_document(d, corpus, state, words, gamma, sections, paragraphs, alpha, scratch, rng):
+def sweep_document(
+    d, corpus, state, words, gamma, sections, paragraphs, alpha, scratch, bursts, rng
+):
     """Sweep the sections of document `d` once; unseated words are seated."""
+    if bursts is not None and not bursts.each_segment:
+        enter_group(d, state.topics, bursts, scratch.reciprocal)
     total = 0.0
     for k in range(alpha.shape[0]):
         at_node = alpha[k] + state.document_tables[d, k]
@@ -267,16 +302,17 @@ def sweep_document(d, corpus, state, words, gamma, sections, paragraphs, alpha, 
         total += at_node
     for r in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
         total = sweep_section(
-            d, r, total, corpus, state, words, gamma, sections, paragraphs, alpha, scratch, rng
-        )
+            d, r, total, corpus, state, words, gamma, sections, paragraphs, alpha, scratch, bursts,
+            rng,
+        )  # fmt: skip
 
 
 @njit_loop
-def sweep_all(corpus, state, words, gamma, sections, paragraphs, alpha, scratch, rng):
+def sweep_all(corpus, state, words, gamma, sections, paragraphs, alpha, scratch, bursts, rng):
     """Sweep every document once."""
     for d in range(corpus.doc_ptr.shape[0] - 1):
         sweep_document(
-            d, corpus, state, words, gamma, sections, paragraphs, alpha, scratch, rng
+            d, corpus, state, words, gamma, sections, paragraphs, alpha, scratch, bursts, rng
         )  # fmt: skip
 
 
@@ -443,10 +479,13 @@ def gather_discount_evidence(corpus, state, sections, paragraphs, n_k, evidence,
 
 @njit
 def fold_in(
-    corpus, lengths, state, words, sections, paragraphs, alpha, scratch, n_sweeps, burn_in, amount,
-    place, key, doc_topic, section_topic, paragraph_topic, rng,
+    corpus, lengths, state, words, sections, paragraphs, alpha, scratch, bursts, scored, n_sweeps,
+    burn_in, amount, place, key, doc_topic, section_topic, paragraph_topic, rng,
 ):  # fmt: skip
-    """Write E[mu], E[nu] of every document, with topics fixed; see `_shared/_fold_in`."""
+    """Write E[mu], E[nu] of every document, with topics fixed; see `_shared/_fold_in`.
+
+    With bursts, write the probabilities of `scored` words, too.
+    """
     scale = 1.0 / (n_sweeps - burn_in)
     while place[0] < corpus.doc_ptr.shape[0] - 1 and amount > 0:
         d = place[0]
@@ -456,11 +495,22 @@ def fold_in(
         if place[1] == 0:
             stream_of_content(key, content, lengths[begin:end], rng)
         while place[1] < n_sweeps and amount > 0:
-            sweep_document(d, corpus, state, words, 0.0, sections, paragraphs, alpha, scratch, rng)
-            if place[1] >= burn_in:
+            sweep_document(
+                d, corpus, state, words, 0.0, sections, paragraphs, alpha, scratch, bursts, rng
+            )
+            if place[1] >= burn_in and bursts is None:
                 add_estimates(
                     d, corpus, state, sections, paragraphs, alpha, scratch, doc_topic,
                     section_topic, paragraph_topic,
+                )  # fmt: skip
+            if place[1] >= burn_in and bursts is not None:
+                add_estimates(
+                    d, corpus, state, sections, paragraphs, alpha, scratch, doc_topic,
+                    section_topic, scored.nu,
+                )  # fmt: skip
+                add_probabilities(
+                    d, begin, end, state.topics, words, scratch.factor, bursts, scored,
+                    paragraph_topic,
                 )  # fmt: skip
             place[1] += 1
             amount -= content.shape[0] + (end - begin) + 1
@@ -471,4 +521,7 @@ def fold_in(
                     section_topic[r, k] *= scale
                 for j in range(begin, end):
                     paragraph_topic[j, k] *= scale
+            if bursts is not None:
+                for x in range(scored.ptr[begin], scored.ptr[end]):
+                    scored.out[x] *= scale
             place[0], place[1] = d + 1, 0

@@ -424,7 +424,7 @@ def sweep_units(
     corpus = Corpus(units.tokens, parts.part_ptr, parts.doc_ptr, parts.no_totals)
     assignments = Assignments(
         state.topics, parts.tables, parts.part_tables, parts.none, parts.no_totals, parts.served,
-        parts.none, parts.no_seats, parts.no_seats, parts.no_kinds, parts.no_totals,
+        parts.none, parts.no_seats, parts.no_seats, parts.no_kinds, parts.no_totals, parts.no_seats,
     )  # fmt: skip
     sweep_document(np.int64(0), corpus, assignments, words, prior, ratios, scratch, rng)
     for k in range(parts.served.shape[1]):

@@ -19,6 +19,7 @@ import numpy as np
 
 from skdp._numeric._numba import njit, njit_inlined_source, njit_internal
 from skdp._numeric._random import next_double, stream_of_content
+from skdp._numeric._simd import total_product
 from skdp.processes._concentration import (
     draw_concentration,
     draw_seating_evidence,
@@ -28,7 +29,8 @@ from skdp.topics._kernels import _btigs as _kernels_btigs
 from skdp.topics._kernels import _chain as _kernels_chain
 from skdp.topics._kernels import _cmgs as _kernels_cmgs
 from skdp.topics._kernels import _ssa as _kernels_ssa
-from skdp.topics._kernels._chain import BTIGS, CMGS, SSA
+from skdp.topics._kernels._chain import BTIGS, CMGS, SSA, enter_group, weigh_word
+from skdp.topics._kernels._counts import weigh_seats
 from skdp.topics._kernels._ssa import DOCUMENT, PREVIOUS, open_seat, seats_for
 from skdp.topics._kernels._tables import (
     add_estimates,
@@ -55,6 +57,16 @@ class ConcentrationGroups(NamedTuple):
     tables: np.ndarray
 
 
+class ScoredWords(NamedTuple):
+    """Further words, sorted by segment, and the sums of their probabilities with bursts."""
+
+    ptr: np.ndarray  # (J + 1,)
+    words: np.ndarray
+    places: np.ndarray  # first place of each in its group (see `TablePlaces`); -1 for new words
+    out: np.ndarray
+    nu: np.ndarray  # (J, K), scratch, zero
+
+
 class Sweeps(NamedTuple):
     """The kernels of one sampler."""
 
@@ -66,14 +78,16 @@ class Sweeps(NamedTuple):
 # It is inlined before numba infers types, so it sees constants and is never called.
 @njit_inlined_source
 def _sweep_document(
-    sampler, chained, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
-):
+    sampler, chained, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, bursts,
+    rng,
+):  # fmt: skip
     """Sweep document `d` from segment `begin` on; return where it lacks seats, or its end."""
     end = corpus.doc_ptr[d + 1]
     if chained:
         end = _sweep_chain(
-            sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, rng
-        )
+            sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, bursts,
+            rng,
+        )  # fmt: skip
     elif sampler == BTIGS:
         _sweep_btigs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif sampler == CMGS:
@@ -106,15 +120,10 @@ def _seat_segment(has_seats, d, j, corpus, assignments, prior, customers):
             assignments.document_tables[d, k] += 1
         if has_seats:
             open_seat(
-                j,
-                k,
-                PREVIOUS if to_previous else DOCUMENT,
-                assignments.seat_heads,
-                assignments.seat_links,
-                assignments.seat_sizes,
-                assignments.seat_kinds,
+                j, k, PREVIOUS if to_previous else DOCUMENT, assignments.seat_heads,
+                assignments.seat_links, assignments.seat_sizes, assignments.seat_kinds,
                 assignments.seat_free,
-            )
+            )  # fmt: skip
             assignments.seat_sizes[assignments.seat_heads[j, k]] = customers[k]
 
 
@@ -166,6 +175,51 @@ def gather_discount_evidence(corpus, assignments, prior, stirling, n_k, rng):
     return of_tables, of_seatings
 
 
+@njit_internal
+def add_probabilities(d, begin, end, topics, words, factor, bursts, scored, nu):
+    """Add `scored.nu` to `nu`, and probabilities of scored words of document `d`; `words` is phi.
+
+    Its segments are `begin` to `end` - 1.
+    """
+    seats = bursts.seats
+    if not bursts.each_segment:
+        enter_group(d, topics, bursts, bursts.ones)
+    for j in range(begin, end):
+        if bursts.each_segment:
+            enter_group(j, topics, bursts, bursts.ones)
+        start = bursts.group_ptr[j if bursts.each_segment else d]
+        for k in range(nu.shape[1]):
+            nu[j, k] += scored.nu[j, k]
+            weigh_word(k, scored.nu[j, k], bursts, factor)
+            scored.nu[j, k] = 0.0
+        for x in range(scored.ptr[j], scored.ptr[j + 1]):
+            p = np.float64(total_product(words.counts, scored.words[x], np.float32(0.0), factor))
+            if scored.places[x] >= 0:
+                p += weigh_seats(scored.places[x] - start, seats)
+            scored.out[x] += p
+
+
+@njit_internal
+def add_estimates_with_bursts(
+    d, corpus, assignments, words, prior, scratch, bursts, scored, mu, nu
+):
+    """Add E[mu] and E[nu] as `add_estimates`, and probabilities of scored words."""
+    add_estimates(d, corpus, assignments, prior, scratch, mu, scored.nu)
+    add_probabilities(
+        d, corpus.doc_ptr[d], corpus.doc_ptr[d + 1], assignments.topics, words, scratch.factor,
+        bursts, scored, nu,
+    )  # fmt: skip
+
+
+@njit
+def score_with_bursts(corpus, assignments, words, prior, scratch, bursts, scored, mu, nu):
+    """Add probabilities of scored words given the state; `mu` (D, K) and `nu` are scratch."""
+    for d in range(corpus.doc_ptr.shape[0] - 1):
+        add_estimates_with_bursts(
+            d, corpus, assignments, words, prior, scratch, bursts, scored, mu[d], nu
+        )
+
+
 def _make_seating(has_seats):
     """Return `seat_randomly` with or without individual tables."""
 
@@ -196,24 +250,16 @@ def _make_sweep(sampler, chained):
     """Return `sweep_corpus` of one sampler."""
 
     @njit
-    def sweep_corpus(corpus, assignments, words, prior, ratios, scratch, levels, place, rng):
+    def sweep_corpus(
+        corpus, assignments, words, prior, ratios, scratch, levels, bursts, place, rng
+    ):
         """Sweep every document once."""
         j = place[1]
         for d in range(place[0], corpus.doc_ptr.shape[0] - 1):
             j = _sweep_document(
-                sampler,
-                chained,
-                d,
-                j,
-                corpus,
-                assignments,
-                words,
-                prior,
-                ratios,
-                scratch,
-                levels,
-                rng,
-            )
+                sampler, chained, d, j, corpus, assignments, words, prior, ratios, scratch, levels,
+                bursts, rng,
+            )  # fmt: skip
             if j < corpus.doc_ptr[d + 1]:
                 place[0], place[1] = d, j
                 return seats_for(d, j, corpus, prior)
@@ -227,30 +273,14 @@ def _make_fold_in(sampler, chained):
 
     @njit
     def fold_in(
-        corpus,
-        lengths,
-        assignments,
-        words,
-        prior,
-        groups,
-        each_segment,
-        drawn,
-        ratios,
-        scratch,
-        levels,
-        n_sweeps,
-        burn_in,
-        work,
-        place,
-        key,
-        doc_topic,
-        segment_topic,
-        rng,
-    ):
+        corpus, lengths, assignments, words, prior, groups, each_segment, drawn, ratios, scratch,
+        levels, bursts, scored, n_sweeps, burn_in, work, place, key, doc_topic, segment_topic, rng,
+    ):  # fmt: skip
         """Write E[mu] and E[nu] of documents, with topics fixed; see `_shared/_fold_in`.
 
         If the shape of their prior is not 0, concentrations are drawn, by document or by segment
-        (`each_segment`): `drawn` (G,) and the concentrations of `prior` are changed.
+        (`each_segment`): `drawn` (G,) and the concentrations of `prior` are changed. With bursts,
+        probabilities of `scored` words are written, too.
         """
         scale = 1.0 / (n_sweeps - burn_in)
         while place[0] < corpus.doc_ptr.shape[0] - 1 and work > 0:
@@ -263,14 +293,20 @@ def _make_fold_in(sampler, chained):
             while place[1] < n_sweeps and work > 0:
                 place[2] = _sweep_document(
                     sampler, chained, d, place[2], corpus, assignments, words, prior, ratios,
-                    scratch, levels, rng,
+                    scratch, levels, bursts, rng,
                 )  # fmt: skip
                 if place[2] < end:
                     return seats_for(d, place[2], corpus, prior)
                 if place[1] >= burn_in:
-                    add_estimates(
-                        d, corpus, assignments, prior, scratch, doc_topic[d], segment_topic
-                    )
+                    if bursts is None:
+                        add_estimates(
+                            d, corpus, assignments, prior, scratch, doc_topic[d], segment_topic
+                        )
+                    else:
+                        add_estimates_with_bursts(
+                            d, corpus, assignments, words, prior, scratch, bursts, scored,
+                            doc_topic[d], segment_topic,
+                        )  # fmt: skip
                 if groups.prior[0] > 0.0 and end > begin:
                     first, last = (begin, end) if each_segment else (d, d + 1)
                     redraw_concentrations(
@@ -284,6 +320,9 @@ def _make_fold_in(sampler, chained):
                     doc_topic[d, k] *= scale
                     for j in range(begin, end):
                         segment_topic[j, k] *= scale
+                if bursts is not None:
+                    for x in range(scored.ptr[begin], scored.ptr[end]):
+                        scored.out[x] *= scale
                 place[0], place[1], place[2] = d + 1, 0, end
         return 0
 

@@ -17,6 +17,7 @@ dish from the document's node (s tables) or from the previous segment (t tables)
 | seat_heads | | (J, K) int32 | SSA: first table of a topic in a segment, -1 for none |
 | seat_links, seat_sizes, seat_kinds | | (capacity,) | SSA: next table, customers, parent |
 | seat_free | | (2,) int64 | SSA: head of the list of free places, and its length |
+| seats | | (n,) int32 | with bursts: table of each word, see `_kernels/_counts` |
 | counts, totals | M_kw, M_k | (W, K') float32, (K',) | words by topic; fixed topics: phi and 0 |
 | alpha, gamma, a | | (K,), scalars | Dirichlet priors, discount |
 | concentration | b_j | (J,) | concentration of each segment |
@@ -65,6 +66,7 @@ class Assignments(NamedTuple):
     seat_sizes: np.ndarray
     seat_kinds: np.ndarray
     seat_free: np.ndarray
+    seats: np.ndarray
 
 
 class Prior(NamedTuple):

@@ -69,18 +69,6 @@ class LDAState(TopicState):
         """Document-topic prior alpha, (K,)."""
         return as_readonly(self._sampler.doc_topic_prior)
 
-    @property
-    def burst_concentration(self) -> float | None:
-        """Concentration b_w of bursts; None without bursts."""
-        bursts = self._sampler.bursts
-        return None if bursts is None else float(bursts.concentration)
-
-    @property
-    def burst_discount(self) -> float | None:
-        """Discount a_w of bursts; None without bursts."""
-        bursts = self._sampler.bursts
-        return None if bursts is None else float(bursts.discount)
-
 
 class PowerLawLDAState(LDAState):
     """The state of a chain of latent Dirichlet allocation whose topics follow a power law."""

@@ -67,6 +67,20 @@ class TablePlaces(NamedTuple):
         served[state.seats] = state.topics
         return served
 
+    def find(
+        self,
+        node_ptr: NDArray[np.int64],
+        words: NDArray[np.int32],
+        nodes: NDArray[np.integer],
+        n_words: int,
+    ) -> NDArray[np.int64]:
+        """Return the first place of each of some words of nodes; -1 for new ones."""
+        lengths = np.diff(node_ptr)
+        known = np.repeat(np.arange(len(lengths)), lengths) * n_words + self.words  # sorted
+        wanted = nodes * n_words + words
+        at = np.searchsorted(known, wanted)
+        return np.where(np.append(known, -1)[at] == wanted, at, -1)
+
     def own_words(
         self,
         own: NDArray[np.float64],  # (n,) at the first place of each word of a node
@@ -76,11 +90,7 @@ class TablePlaces(NamedTuple):
         n_words: int,
     ) -> NDArray[np.float64]:
         """Return the probabilities in `own` of words as further words of nodes; 0 for new ones."""
-        lengths = np.diff(node_ptr)
-        known = np.repeat(np.arange(len(lengths)), lengths) * n_words + self.words  # sorted
-        wanted = nodes * n_words + words
-        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        return np.where(known[at] == wanted, own[at], 0.0)
+        return np.append(own, 0.0)[self.find(node_ptr, words, nodes, n_words)]
 
     def seats(self, parameters: tuple[float, float], seats: Any, n_topics: int) -> BurstSeats:
         """Return the tables in the form that kernels take, with scratch."""

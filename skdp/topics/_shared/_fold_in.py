@@ -103,10 +103,21 @@ class Model(Protocol):
         """Return the fold-in of documents of the corpus, with its tables precomputed."""
 
 
+def scores_words(model: Any) -> bool:
+    """Return whether the fold-in of a model itself finds the probabilities of further words."""
+    return hasattr(model, "burst_scope") and model.bursts is not None
+
+
 def fold_in_documents(
-    corpus: SegmentedCorpus, models: list[Any], settings: FoldIn
+    corpus: SegmentedCorpus,
+    models: list[Any],
+    settings: FoldIn,
+    further: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None,
 ) -> Iterator[Shares]:
-    """Yield topic shares of documents and of segments for each model, with its topics fixed."""
+    """Yield topic shares of documents and of segments for each model, with its topics fixed.
+
+    Models that score words add the probabilities of `further` words, of segments in order.
+    """
     corpus = alternate_words(corpus)  # their own order has no meaning, and would change the draws
     # Chunks do not affect the result, because each document has its own random stream.
     n_chunks = max(1, min(len(corpus), len(corpus.tokens) // _CHUNK_TOKENS))
@@ -114,7 +125,14 @@ def fold_in_documents(
     for m, model in enumerate(models):
         fold_in = model.prepare(corpus, settings)
         key = settings.key + np.uint64(m)  # so that errors are independent
-        chunks = [(corpus[begin:end], key) for begin, end in pairwise(bounds)]
+        chunks: list[Any] = [(corpus[begin:end], key) for begin, end in pairwise(bounds)]
+        if further is not None and scores_words(model):
+            fold_in, at = fold_in.score, corpus.doc_ptr[bounds]
+            ends = np.searchsorted(further[1], at)
+            chunks = [
+                (*chunk, (further[0][slice(*own)], further[1][slice(*own)] - first))
+                for chunk, own, first in zip(chunks, pairwise(ends), at[:-1], strict=True)
+            ]
         parts = run_in_threads(fold_in, chunks, settings.n_jobs)
         yield tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
@@ -274,8 +292,11 @@ def score_documents(
     if len(scored) == 0:
         return np.zeros(len(corpus)), 0
     probabilities = np.zeros(len(scored))  # averaged over the models
-    fold_ins = fold_in_documents(observed, models, settings)
+    fold_ins = fold_in_documents(observed, models, settings, (scored, segment_of))
     for model, shares in zip(models, fold_ins, strict=True):
+        if scores_words(model):
+            probabilities += shares[2]
+            continue
         if getattr(model, "bursts", None) is None:
             score_tokens(scored, segment_of, shares[1], model.components, probabilities)
             continue

@@ -392,6 +392,18 @@ class TopicState:
         """Topic-word prior gamma."""
         return float(self._sampler.topic_word_prior)
 
+    @property
+    def burst_concentration(self) -> float | None:
+        """Concentration b_w of bursts; None without bursts."""
+        bursts = self._sampler.bursts
+        return None if bursts is None else float(bursts.concentration)
+
+    @property
+    def burst_discount(self) -> float | None:
+        """Discount a_w of bursts; None without bursts."""
+        bursts = self._sampler.bursts
+        return None if bursts is None else float(bursts.discount)
+
     def log_joint(self) -> float:
         """Return log p(words, state | parameters), including every constant."""
         return self._sampler.log_joint()

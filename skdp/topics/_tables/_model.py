@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,14 @@ from skdp._numeric._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
 from skdp.topics._kernels._btigs import weigh_tables
-from skdp.topics._kernels._chain import Levels
+from skdp.topics._kernels._chain import GroupBursts, Levels
 from skdp.topics._kernels._counts import Corpus, WordCounts
 from skdp.topics._kernels._left_to_right import ESTIMATES, Particles, Predictive, PrefixCorpus
-from skdp.topics._kernels._sweeps import ConcentrationGroups, sweeps_of
+from skdp.topics._kernels._sweeps import ConcentrationGroups, ScoredWords, sweeps_of
 from skdp.topics._kernels._tables import UNBOUNDED, Assignments, Prior, Ratios, TableScratch
+from skdp.topics._lda._sampler import tokens_of_nodes
 from skdp.topics._shared._arrays import fixed_words, flat
+from skdp.topics._shared._bursts import TablePlaces
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
 
 # Arrays of the kernels: state, scratch, tables of ratios.
@@ -48,6 +50,7 @@ def empty_assignments(corpus: Corpus, n_topics: int, *, seats: bool, chained: bo
         seat_sizes=np.zeros(n_seats, dtype=np.int32),
         seat_kinds=np.zeros(n_seats, dtype=np.int8),
         seat_free=np.array([0 if n_seats else -1, n_seats], dtype=np.int64),
+        seats=np.zeros(0, dtype=np.int32),
     )
 
 
@@ -107,6 +110,45 @@ def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
     )
 
 
+class BurstGroups(NamedTuple):
+    """Groups of words that share bursts, in documents or segments, and the places of tables."""
+
+    each_segment: bool
+    ptr: NDArray[np.int64]
+    places: TablePlaces
+
+    @classmethod
+    def of(cls, corpus: SegmentedCorpus | Corpus, scope: str, n_words: int) -> BurstGroups:
+        """Return the groups of a corpus."""
+        ptr = tokens_of_nodes(corpus, scope)
+        return cls(scope == "segment", ptr, TablePlaces.of(corpus.tokens, ptr, n_words))
+
+    def bursts(
+        self, parameters: tuple[float, float], seats: NDArray[np.int32], n_topics: int
+    ) -> GroupBursts:
+        """Return the tables in the form that kernels take, with scratch."""
+        of_topics = np.ones((4, padded(n_topics)), dtype=np.float32)
+        of_kernels = self.places.seats(parameters, seats, n_topics)
+        return GroupBursts(of_kernels, self.each_segment, self.ptr, np.zeros(n_topics), *of_topics)
+
+    def scored(
+        self,
+        further: tuple[NDArray[np.int32], NDArray[np.int64]],
+        corpus: SegmentedCorpus,
+        n_topics: int,
+    ) -> ScoredWords:
+        """Return words, and their segments, which are sorted, in the form that kernels take."""
+        words, segment_of = further
+        n_segments = len(corpus.segment_ptr) - 1
+        ptr = np.searchsorted(segment_of, np.arange(n_segments + 1))
+        groups = segment_of
+        if not self.each_segment:
+            groups = np.searchsorted(corpus.doc_ptr, segment_of, side="right") - 1
+        first = self.places.find(self.ptr, words, groups, corpus.n_features)
+        nu = np.zeros((n_segments, n_topics))
+        return ScoredWords(ptr, words, first, np.zeros(len(words)), nu)
+
+
 def enter_words(words: WordCounts, gamma: float, scratch: Any) -> None:
     """Set `reciprocal` at the start of a sweep, because the totals or gamma may have changed."""
     shift = gamma * words.counts.shape[0]
@@ -128,8 +170,9 @@ def make_groups(
 
 
 def empty_particles(
-    n_particles: int, corpus: SegmentedCorpus, prior: Prior, n_groups: int, *, chained: bool
-) -> Particles:
+    n_particles: int, corpus: SegmentedCorpus, prior: Prior, n_groups: int, n_seats: int,
+    *, chained: bool,
+) -> Particles:  # fmt: skip
     """Return particle states without words for a corpus of one document."""
     n_levels, n_topics = len(corpus.segment_ptr) - 1, len(prior.alpha)
     n_chained = n_levels if chained else 0
@@ -140,6 +183,7 @@ def empty_particles(
         to_previous=np.zeros((n_particles, n_chained, n_topics), dtype=np.int32),
         segment_to_previous=np.zeros((n_particles, n_chained), dtype=np.int64),
         document_tables=np.zeros((n_particles, 1, n_topics), dtype=np.int32),
+        seats=np.zeros((n_particles, n_seats), dtype=np.int32),
         drawn=np.ones((n_particles, n_groups)),
         concentration=np.tile(prior.concentration, (n_particles, 1)),
         log_weights=np.zeros(n_particles),
@@ -217,6 +261,19 @@ class TableModel:
     discount: float
     concentration: float
     parents: tuple[float, float]  # lambda_S and lambda_T: of the document, of the previous segment
+    bursts: tuple[float, float] | None = None  # concentration and discount
+    burst_scope: str = "document"
+
+    @property
+    def chained(self) -> bool:
+        """Whether kernels take the segments of a document as a chain."""
+        return self.parents[1] > 0.0 or self.bursts is not None
+
+    def groups(self, corpus: SegmentedCorpus) -> BurstGroups | None:
+        """Return the groups of a corpus that share bursts, if there are any."""
+        if self.bursts is None:
+            return None
+        return BurstGroups.of(corpus, self.burst_scope, corpus.n_features)
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> TableFoldIn:
         """Return the fold-in of documents of the corpus, with its tables precomputed."""
@@ -253,9 +310,16 @@ class TableFoldIn:
 
     def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
         """Return E[mu] (D, K) and E[nu] (J, K)."""
+        nothing = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+        return self.score(corpus, key, nothing, halt)[:2]
+
+    def score(
+        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], further: Any, halt: Halt
+    ) -> Shares:
+        """Return E[mu], E[nu] and, with bursts, the probabilities of further words of segments."""
         model, settings = self.model, self.settings
         options: dict[str, Any] = settings.options
-        chained = model.parents[1] > 0.0
+        chained = model.chained
         arrays, n_topics = flat(corpus), len(model.doc_topic_prior)
         n_segments = len(corpus.segment_ptr) - 1
         doc_topic = np.zeros((len(corpus), n_topics))
@@ -270,33 +334,24 @@ class TableFoldIn:
         levels = empty_levels(arrays, n_topics, chained=chained)
         place, rng = np.zeros(3, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         lengths = np.diff(corpus.segment_ptr)
+        bursts = scored = None
+        if (burst_groups := model.groups(corpus)) is not None and model.bursts is not None:
+            assignments = assignments._replace(seats=np.zeros(len(corpus.tokens), dtype=np.int32))
+            bursts = burst_groups.bursts(model.bursts, assignments.seats, n_topics)
+            scored = burst_groups.scored(further, corpus, n_topics)
         fold_in = sweeps_of(options["sampler"], chained=chained).fold_in
         for work in slices(halt):
             while n_seats := fold_in(
-                arrays,
-                lengths,
-                assignments,
-                self.words,
-                prior,
-                groups,
-                options["each_segment"],
-                drawn,
-                weights,
-                scratch,
-                levels,
-                settings.n_sweeps,
-                settings.burn_in,
-                work,
-                place,
-                key,
-                doc_topic,
-                segment_topic,
-                rng,
-            ):
+                arrays, lengths, assignments, self.words, prior, groups, options["each_segment"],
+                drawn, weights, scratch, levels, bursts, scored, settings.n_sweeps,
+                settings.burn_in, work, place, key, doc_topic, segment_topic, rng,
+            ):  # fmt: skip
                 assignments = add_seats(assignments, n_seats)
             if place[0] == len(corpus):
                 break
-        return doc_topic, segment_topic
+        if scored is None:
+            return doc_topic, segment_topic
+        return doc_topic, segment_topic, scored.out
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +368,7 @@ class TableLikelihood:
     ) -> NDArray[np.float64]:
         """Return the log of an estimate of the probability of every document, (D,)."""
         model, options = self.model, self.settings.options
-        chained, n_topics = model.parents[1] > 0.0, len(model.doc_topic_prior)
+        chained, n_topics = model.chained, len(model.doc_topic_prior)
         estimate_document = ESTIMATES[chained]
         unseated = empty_assignments(flat(corpus), n_topics, seats=False, chained=chained)
         weights, scratch = writable(self.weights), empty_scratch(n_topics)
@@ -327,19 +382,18 @@ class TableLikelihood:
             prior = model.prior(len(lengths))
             groups = make_groups(document, options["concentration_prior"], options["each_segment"])
             n_groups = len(groups.group_ptr) - 1
+            bursts, n_seats = None, 0
+            if (burst_groups := model.groups(document)) is not None and model.bursts is not None:
+                n_seats = len(document.tokens)
+                unused = np.zeros(0, dtype=np.int32)  # particles have their own
+                bursts = burst_groups.bursts(model.bursts, unused, n_topics)
             stream_of_content(key, document.tokens, lengths, rng)
-            out[d] = estimate_document(
-                flat(document),
-                empty_seen(document),
-                self.words,
-                prior,
-                groups,
-                empty_particles(n_particles, document, prior, n_groups, chained=chained),
-                unseated,
-                empty_predictive(len(lengths), n_topics),
-                weights,
-                scratch,
-                levels,
-                rng,
+            particles = empty_particles(
+                n_particles, document, prior, n_groups, n_seats, chained=chained
             )
+            out[d] = estimate_document(
+                flat(document), empty_seen(document), self.words, prior, groups, particles,
+                unseated, empty_predictive(len(lengths), n_topics), weights, scratch, levels,
+                bursts, rng,
+            )  # fmt: skip
         return out

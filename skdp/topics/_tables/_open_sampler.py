@@ -38,6 +38,7 @@ from skdp.topics._kernels._tables import (
 from skdp.topics._lda._hdp import MOST_MOVES, TOKENS_OF_MOVES
 from skdp.topics._lda._sampler import tokens_of_nodes
 from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps, empty_counts
+from skdp.topics._shared._bursts import Bursts
 from skdp.topics._shared._sampler import SeededMoves, join
 from skdp.topics._tables._model import writable
 from skdp.topics._tables._sampler import HyperParameters, OpenTableState, TableSampler
@@ -184,7 +185,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
 
     A sweep is that of a model with given topics: all above `least_weight`, with words or without.
     Documents with a word of a lighter topic are left out. Between sweeps topics are numbered as in
-    `HDPSampler`. With one shard, splits and merges follow a sweep.
+    `HDPSampler`. With one shard and without bursts, splits and merges follow a sweep.
     """
 
     _data_attributes = (*TableSampler._data_attributes, "_token_ptr", "_document_of", "_places")
@@ -201,11 +202,16 @@ class OpenTableSampler(SeededMoves, TableSampler):
         init_streams: list[NDArray[np.uint64]],
         streams: list[NDArray[np.uint64]],
         n_jobs: int | None = None,
+        bursts: Bursts | None = None,
+        burst_scope: str = "document",
     ):
         self.document_concentration, self.top_concentration, self.priors = top
         self.n_initial_topics, self.most_topics = n_topics, most_topics
         self._columns, self._left_out = n_topics, np.empty(0, dtype=np.intp)
-        super().__init__(corpus, n_topics, sampler, hyper, init, init_streams, streams, n_jobs)
+        super().__init__(
+            corpus, n_topics, sampler, hyper, init, init_streams, streams, n_jobs, bursts,
+            burst_scope,
+        )  # fmt: skip
         self._resize(n_topics + 1)
         self._close_gaps(np.full(n_topics, 1.0 / (n_topics + 1.0)))
         self._draw_weights()
@@ -316,14 +322,19 @@ class OpenTableSampler(SeededMoves, TableSampler):
     # Splits and merges
 
     def _propose_moves(self) -> None:
-        """Propose splits and merges; in a large corpus, fewer than one per sweep on average."""
+        """Propose splits and merges; in a large corpus, fewer than one per sweep on average.
+
+        With bursts there are none: they would have to divide the tables of words and of segments
+        at once.
+        """
         n_tokens, stream = len(self._whole.tokens), self.streams[0]
         if n_tokens < 2:
             return
         if self._places is None:
             self._places = moves.places_of_words(self._whole.tokens, self._whole.n_features)
         share = TOKENS_OF_MOVES / n_tokens
-        for _ in range(min(MOST_MOVES, max(1, int(share)))):
+        n_moves = 0 if self.bursts is not None else min(MOST_MOVES, max(1, int(share)))
+        for _ in range(n_moves):
             if share >= 1.0 or moves.is_accepted(math.log(share), stream):
                 self._split_or_merge()
         self._propose_exchanges()
@@ -482,6 +493,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
         if min(self.parents) > 0.0:
             shown["segment_mixing"] = self._estimates()[2]
             shown["mixing_prior"] = np.array(self.parents)
+        shown.update(self._burst_scalars)
         return shown
 
     def scalars(self) -> dict[str, float]:

@@ -20,6 +20,7 @@ from skdp.topics._kernels._sweeps import (
     Sweeps,
     draw_concentrations,
     gather_discount_evidence,
+    score_with_bursts,
     sweeps_of,
 )
 from skdp.topics._kernels._tables import (
@@ -37,13 +38,16 @@ from skdp.topics._shared._arrays import (
     Frequencies,
     LabeledCorpus,
     count_frequencies,
+    fixed_words,
     tells_apart,
     update_by_frequencies,
 )
+from skdp.topics._shared._bursts import Bursts
 from skdp.topics._shared._distributed import DistributedCorpus, DistributedSampler
 from skdp.topics._shared._partition import ShardSweep
 from skdp.topics._shared._sampler import TopicSampler, join
 from skdp.topics._tables._model import (
+    BurstGroups,
     TableModel,
     add_seats,
     empty_assignments,
@@ -138,8 +142,11 @@ class TableSweep(ShardSweep):
         scratch: Any,
         levels: Any,
         allowed: AllowedTopics | None,
+        bursts: tuple[float, float] | None = None,  # concentration and discount
+        groups: BurstGroups | None = None,  # of words that share them
     ):
         super().__init__(corpus, state)
+        self.bursts, self.groups = bursts, groups
         self.sampler = sampler
         self.prior = prior
         self.weights = weights
@@ -151,7 +158,13 @@ class TableSweep(ShardSweep):
 
     @property
     def _chained(self) -> bool:
-        return self.prior.to_previous > 0.0
+        return self.prior.to_previous > 0.0 or self.bursts is not None
+
+    def counted_words(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the words that topics count and their topics, -1 for words that are not there."""
+        if self.groups is None:
+            return super().counted_words()
+        return self.groups.places.words, self.groups.places.served(self.state)
 
     def _make_scratch(self) -> None:
         n_columns = self.state.tables.shape[1]
@@ -164,7 +177,9 @@ class TableSweep(ShardSweep):
         self.scratch.reciprocal[self.left_out] = 0.0
         self.scratch.may_open[0] = self.may_open
         kernels = sweeps_of(self.sampler, chained=self._chained)
-        state, weights = self.state, writable(self.weights)
+        state, weights, bursts = self.state, writable(self.weights), None
+        if self.groups is not None and self.bursts is not None:
+            bursts = self.groups.bursts(self.bursts, state.seats, state.tables.shape[1])
         for first, last in self._runs():
             if self.allowed is not None:
                 enter_words(words, self.prior.gamma, self.scratch)
@@ -174,8 +189,9 @@ class TableSweep(ShardSweep):
             run = self.corpus._replace(doc_ptr=self.corpus.doc_ptr[: last + 1])
             place = np.array([first, self.corpus.doc_ptr[first]])
             while n_seats := kernels.sweep_corpus(
-                run, state, words, self.prior, weights, self.scratch, self.levels, place, stream
-            ):
+                run, state, words, self.prior, weights, self.scratch, self.levels, bursts, place,
+                stream,
+            ):  # fmt: skip
                 state = add_seats(state, n_seats)
         return state
 
@@ -221,13 +237,58 @@ class HyperParameters(NamedTuple):
     parents: Any  # (lambda_S, lambda_T) or "auto"; a parent with 0 takes no tables
 
 
-class TableSampler(TopicSampler):
+class BurstySampler(TopicSampler):
+    """Markov chain of a model of segments, which may have bursts."""
+
+    burst_scope = "document"
+    _burst_groups: list[BurstGroups]
+
+    def _start_bursts(self, corpus: Any, bursts: Bursts | None, scope: str) -> None:
+        """Seat words, which have topics, at tables of bursts if there are any."""
+        self.bursts, self.burst_scope = bursts, scope
+        if bursts is not None:
+            self._take(corpus)  # with places for tables
+            for s, places in enumerate(self._table_places):
+                seats = places.seat_together(self.shards[s].topics, self.n_topics)
+                self.shards[s] = self.shards[s]._replace(seats=seats)
+            self._count_words()
+
+    def _take(self, corpus: SegmentedCorpus) -> None:
+        super()._take(corpus)
+        if self.bursts is not None:
+            self._burst_groups = [
+                BurstGroups.of(part, self.burst_scope, corpus.n_features) for part in self._corpora
+            ]
+            self._table_places = [groups.places for groups in self._burst_groups]
+
+    def _seated_shards(self) -> list[Any]:
+        """Return the groups, the state and the places of every shard with bursts."""
+        return [
+            (groups.ptr, shard, groups.places)
+            for groups, shard in zip(self._burst_groups, self.shards, strict=True)
+        ]
+
+    def _update_bursts(self) -> None:
+        if self.bursts is not None:
+            self.bursts.update(self._seated_shards(), self.n_topics, self.streams[0])
+
+    def _log_probability_of_seats(self) -> float:
+        if self.bursts is None:
+            return 0.0
+        return self.bursts.log_probability(self._seated_shards(), self.n_topics)
+
+    @property
+    def _burst_scalars(self) -> dict[str, float]:
+        return {} if self.bursts is None else self.bursts.scalars()
+
+
+class TableSampler(BurstySampler):
     """Markov chain of a table model over one corpus."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *TopicSampler._data_attributes,
         *("_group_ptr", "_segment_bounds", "_stirling", "_weights", "_scratch", "_levels"),
-        "_allowed",
+        *("_allowed", "_burst_groups"),
     )
 
     shards: list[Assignments]
@@ -245,6 +306,8 @@ class TableSampler(TopicSampler):
         init_streams: list[NDArray[np.uint64]],  # of the first state, one for each shard
         streams: list[NDArray[np.uint64]],  # of the sweeps, one for each shard
         n_jobs: int | None = None,
+        bursts: Bursts | None = None,
+        burst_scope: str = "document",
     ):
         self._start_parameters(n_topics, sampler, hyper)
         is_labeled = isinstance(corpus, LabeledCorpus)
@@ -254,11 +317,13 @@ class TableSampler(TopicSampler):
         super().__init__(n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, n_jobs)
         self.topics_trade_places = not (is_labeled or tells_apart(hyper.doc_topic_prior))
         self._take(corpus)
+        chained = self.chained or bursts is not None
         self.shards = [
-            empty_assignments(corpus, n_topics, seats=sampler == "ssa", chained=self.chained)
-            for corpus in self._corpora
+            empty_assignments(part, n_topics, seats=sampler == "ssa", chained=chained)
+            for part in self._corpora
         ]
         self._seat_words(init, init_streams)
+        self._start_bursts(corpus, bursts, burst_scope)
 
     def _start_parameters(self, n_topics: int, sampler: str, hyper: HyperParameters) -> None:
         """Set the parameters to their given or initial values."""
@@ -303,7 +368,8 @@ class TableSampler(TopicSampler):
     def _make_scratch(self) -> None:
         self._scratch = [empty_scratch(self.n_columns) for _ in self._corpora]
         self._levels = [
-            empty_levels(part, self.n_columns, chained=self.chained) for part in self._corpora
+            empty_levels(part, self.n_columns, chained=self.chained or self.bursts is not None)
+            for part in self._corpora
         ]
 
     def _make_ratios(self) -> None:
@@ -374,10 +440,12 @@ class TableSampler(TopicSampler):
         return TableSweep(
             self._corpora[s], self.shards[s], self.sampler, prior, self._weights, self._left_out,
             may_open, self._scratch[s], self._levels[s], self._allowed_of(s),
+            *(() if self.bursts is None else (self.bursts.parameters, self._burst_groups[s])),
         )  # fmt: skip
 
     def _update_parameters(self) -> None:
         hyper, stream = self.hyper, self.streams[0]
+        self._update_bursts()
         if hyper.discount == "auto":
             self._update_discount(stream)
         if hyper.concentration == "auto":
@@ -478,14 +546,9 @@ class TableSampler(TopicSampler):
         customers, tables = np.empty((2, n_segments), dtype=np.int64)
         for s, (begin, end) in enumerate(self._segment_bounds):
             count_customers(
-                0,
-                len(self._corpora[s].doc_ptr) - 1,
-                self._corpora[s],
-                self.shards[s],
-                self._prior(s),
-                customers[begin:end],
-                tables[begin:end],
-            )
+                0, len(self._corpora[s].doc_ptr) - 1, self._corpora[s], self.shards[s],
+                self._prior(s), customers[begin:end], tables[begin:end],
+            )  # fmt: skip
         return customers, tables
 
     @property
@@ -514,6 +577,7 @@ class TableSampler(TopicSampler):
             "topic_word_prior": np.zeros(()),
             "discount": np.zeros(()),
             "concentration": np.zeros(() if scope == "corpus" else len(self.concentration)),
+            **{name: np.zeros(()) for name in self._burst_scalars},
         }
         if min(self.parents) > 0.0:
             sums["segment_mixing"] = np.zeros(n_segments)
@@ -530,14 +594,9 @@ class TableSampler(TopicSampler):
             if (allowed := self._allowed[s]) is not None:
                 of_documents, of_segments = np.zeros_like(doc_topic), np.zeros_like(segment_topic)
             add_corpus_estimates(
-                self._corpora[s],
-                self.shards[s],
-                self._prior(s),
-                self._scratch[s],
-                of_documents,
-                of_segments,
-                mixing[begin:end],
-            )
+                self._corpora[s], self.shards[s], self._prior(s), self._scratch[s], of_documents,
+                of_segments, mixing[begin:end],
+            )  # fmt: skip
             if allowed is not None:
                 n_segments = np.diff(self._corpora[s].doc_ptr)
                 doc_topic += allowed.restrict(of_documents)
@@ -550,9 +609,28 @@ class TableSampler(TopicSampler):
         sums["concentration"] += self.concentration.reshape(sums["concentration"].shape)
         if "mixing_prior" in sums:
             sums["mixing_prior"] += self.parents
+        for name, value in self._burst_scalars.items():
+            sums[name] += value
+
+    def score_words(
+        self, tokens: NDArray[np.int32], segment_of: NDArray[np.int64], out: NDArray[np.float64]
+    ) -> None:
+        """Add the probabilities of further words of segments, given the state, to `out`."""
+        if self.bursts is None:
+            super().score_words(tokens, segment_of, out)
+            return
+        (groups,), (state,), (corpus,) = self._burst_groups, self.shards, self._corpora
+        order, n_topics = np.argsort(segment_of, kind="stable"), self.n_topics
+        scored = groups.scored((tokens[order], segment_of[order]), self._whole, n_topics)
+        score_with_bursts(
+            corpus, state, fixed_words(self.components().astype(np.float32)), self._prior(0),
+            empty_scratch(n_topics), groups.bursts(self.bursts.parameters, state.seats, n_topics),
+            scored, np.zeros((len(self._whole), n_topics)), np.zeros_like(scored.nu),
+        )  # fmt: skip
+        out[order] += scored.out
 
     def _log_prior(self) -> float:
-        return sum(
+        return self._log_probability_of_seats() + sum(
             log_prior_of_tables(
                 self._corpora[s],
                 shard,
@@ -583,6 +661,7 @@ class TableSampler(TopicSampler):
             ("doc_topic_prior_sum", float(self.doc_topic_prior.sum())),
             *rest,
             *of_parents.items(),
+            *self._burst_scalars.items(),
             ("n_tables", float(self._n_tables())),
         ])  # fmt: skip
 
@@ -601,6 +680,8 @@ class TableSampler(TopicSampler):
             float(self.discount),
             float(self.concentration.mean()),
             self.parents,
+            None if self.bursts is None else self.bursts.parameters,
+            self.burst_scope,
         )
 
     # Interface of a sampler of one shard to a chain over partitions

@@ -34,10 +34,17 @@ from skdp.topics._shared._arrays import (
     tells_apart,
     update_by_frequencies,
 )
+from skdp.topics._shared._bursts import Bursts
 from skdp.topics._shared._fold_in import FoldIn, Halt, slices
 from skdp.topics._shared._sampler import TopicSampler, TopicState
-from skdp.topics._tables._model import CHAIN_ROWS, enter_words, sampler_weights, writable
-from skdp.topics._tables._sampler import START_CONCENTRATION, START_DISCOUNT
+from skdp.topics._tables._model import (
+    CHAIN_ROWS,
+    BurstGroups,
+    enter_words,
+    sampler_weights,
+    writable,
+)
+from skdp.topics._tables._sampler import START_CONCENTRATION, START_DISCOUNT, BurstySampler
 
 
 class SectionState(TopicState):
@@ -89,6 +96,7 @@ def empty_seating(corpus: Paragraphs, n_topics: int) -> SectionSeating:
         section_tables=np.zeros((n_sections, n_topics), dtype=np.int32),
         section_totals=np.zeros(n_sections, dtype=np.int64),
         document_tables=np.zeros((len(corpus.doc_ptr) - 1, n_topics), dtype=np.int32),
+        seats=np.zeros(0, dtype=np.int32),
     )
 
 
@@ -158,6 +166,8 @@ class SectionModel:
     doc_topic_prior: NDArray[np.float64]  # (K,)
     discount: NDArray[np.float64]  # (2,): of sections, of paragraphs
     concentration: NDArray[np.float64]  # (2,)
+    bursts: tuple[float, float] | None = None  # concentration and discount
+    burst_scope: str = "document"
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> SectionFoldIn:
         """Return the fold-in of documents of the corpus, with its tables precomputed."""
@@ -179,6 +189,14 @@ class SectionFoldIn:
         self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt
     ) -> tuple[NDArray[Any], ...]:
         """Return E[mu] (D, K), E[nu] of paragraphs (J, K), and E[nu] of sections (S, K)."""
+        nothing = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+        doc_topic, paragraph_topic, _, section_topic = self.score(corpus, key, nothing, halt)
+        return doc_topic, paragraph_topic, section_topic
+
+    def score(
+        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], further: Any, halt: Halt
+    ) -> tuple[NDArray[Any], ...]:
+        """Return shares and, in third place, probabilities of further words with bursts."""
         model, settings = self.model, self.settings
         alpha = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
         n_topics, documents = len(alpha), paragraphs_of(corpus)
@@ -192,15 +210,22 @@ class SectionFoldIn:
         paragraph_topic = np.zeros(state.paragraph_tables.shape)
         place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         lengths = np.diff(corpus.segment_ptr)
+        bursts = scored = None
+        if model.bursts is not None:
+            groups = BurstGroups.of(corpus, model.burst_scope, corpus.n_features)
+            seats = np.zeros(len(corpus.tokens), dtype=np.int32)
+            bursts = groups.bursts(model.bursts, seats, n_topics)
+            scored = groups.scored(further, corpus, n_topics)
         for amount in slices(halt):
             fold_in(
                 documents, lengths, state, self.words, sections, paragraphs, alpha, scratch,
-                settings.n_sweeps, settings.burn_in, amount, place, key, doc_topic, section_topic,
-                paragraph_topic, rng,
+                bursts, scored, settings.n_sweeps, settings.burn_in, amount, place, key, doc_topic,
+                section_topic, paragraph_topic, rng,
             )  # fmt: skip
             if place[0] == len(corpus):
                 break
-        return doc_topic, paragraph_topic, section_topic
+        probabilities = np.zeros(0) if scored is None else scored.out
+        return doc_topic, paragraph_topic, probabilities, section_topic
 
 
 # The chain.
@@ -221,11 +246,12 @@ class SectionParameters(NamedTuple):
     concentration_prior: tuple[float, float]
 
 
-class SectionSampler(TopicSampler):
+class SectionSampler(BurstySampler):
     """Markov chain of topics and tables over one corpus, whose parts are the sections."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *TopicSampler._data_attributes, "_documents", "_stirling", "_weights", "_scratch",
+        "_burst_groups",
     )  # fmt: skip
 
     topic_axes: ClassVar[dict[str, int]] = {
@@ -242,6 +268,8 @@ class SectionSampler(TopicSampler):
         init: Any,  # "random", topics of words (n_tokens,), or word probabilities (K, W)
         init_stream: NDArray[np.uint64],
         stream: NDArray[np.uint64],
+        bursts: Bursts | None = None,
+        burst_scope: str = "document",
     ):
         super().__init__(
             n_topics, parameters.topic_word_prior, parameters.dirichlet_prior, [stream], 1
@@ -256,6 +284,7 @@ class SectionSampler(TopicSampler):
         self._take(corpus)
         self.shards = [empty_seating(self._documents, n_topics)]
         self._seat_words(init, init_stream)
+        self._start_bursts(corpus, bursts, burst_scope)
 
     def _seat_words(self, init: Any, stream: NDArray[np.uint64]) -> None:
         """Create the first state: topics are given or random, or words are seated one by one."""
@@ -291,13 +320,18 @@ class SectionSampler(TopicSampler):
     def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
         gamma = 0.0 if words.fixed else float(self.topic_word_prior)
         enter_words(words, gamma, self._scratch)
+        (state,), bursts = self.shards, None
+        if self.bursts is not None:
+            (groups,) = self._burst_groups
+            bursts = groups.bursts(self.bursts.parameters, state.seats, self.n_topics)
         sweep_all(
-            self._documents, self.shards[0], words, gamma, *self._levels(self._weights),
-            self.doc_topic_prior, self._scratch, streams[0],
+            self._documents, state, words, gamma, *self._levels(self._weights),
+            self.doc_topic_prior, self._scratch, bursts, streams[0],
         )  # fmt: skip
 
     def _update_parameters(self) -> None:
         given, (stream,) = self.given, self.streams
+        self._update_bursts()
         if "auto" in given.discount:
             self._draw_discounts(stream)
         if "auto" in given.concentration:
@@ -350,7 +384,7 @@ class SectionSampler(TopicSampler):
             self._documents, self.shards[0], *self._levels(self._stirling), self.doc_topic_prior,
             self._scratch.n_k,
         )  # fmt: skip
-        return float(value)
+        return float(value) + self._log_probability_of_seats()
 
     def empty_sums(self) -> dict[str, NDArray[np.float64]]:
         """Return zeros for the quantities that are averaged over the kept sweeps."""
@@ -363,6 +397,7 @@ class SectionSampler(TopicSampler):
             "topic_word_prior": np.zeros(()),
             "discount": np.zeros(2),
             "concentration": np.zeros(2),
+            **{name: np.zeros(()) for name in self._burst_scalars},
         }
 
     def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
@@ -373,6 +408,8 @@ class SectionSampler(TopicSampler):
         )  # fmt: skip
         for name in ("doc_topic_prior", "topic_word_prior", "discount", "concentration"):
             sums[name] += getattr(self, name)
+        for name, value in self._burst_scalars.items():
+            sums[name] += value
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
@@ -385,6 +422,7 @@ class SectionSampler(TopicSampler):
         return {
             **super().scalars(),
             **of_levels,
+            **self._burst_scalars,
             "doc_topic_prior_sum": float(self.doc_topic_prior.sum()),
             "n_section_tables": float(state.section_totals.sum()),
             "n_paragraph_tables": float(state.paragraph_totals.sum()),
@@ -395,6 +433,7 @@ class SectionSampler(TopicSampler):
         return SectionModel(
             self.components().astype(np.float32), self.doc_topic_prior.copy(),
             self.discount.copy(), self.concentration.copy(),
+            None if self.bursts is None else self.bursts.parameters, self.burst_scope,
         )  # fmt: skip
 
     def state(self) -> SectionState:

@@ -8,6 +8,9 @@ every assignment z of topics to tokens and all numbers t_dkw of tables are visit
 
 where tables are words of their topics: Dirichlet-multinomial, or with given probabilities. Learned
 a (uniform prior) and b (Gamma prior) are integrated out by quadrature.
+
+In a model of segments (``segmented.py``) the words of a document, or of a segment, have bursts: p(w
+| z) there is the last line, summed over t.
 """
 
 from collections.abc import Sequence
@@ -17,6 +20,7 @@ from math import prod
 from types import SimpleNamespace
 
 import numpy as np
+from exact.oracles import sections, segmented
 from exact.oracles.enumeration import (
     Words,
     average,
@@ -134,3 +138,86 @@ def predictive(problem: Problem) -> np.ndarray:
         enumerate_bursts(replace(problem, nodes=[[*first, w], *others])).log_evidence - without
         for w in range(problem.n_words)
     ])  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentedProblem(segmented.Problem):
+    """Documents of segments with bursts; the parameters of segments' tables are given."""
+
+    bursts: tuple[float | None, float | None] = (0.0, 0.8)  # a, b
+    bursts_prior: tuple[float, float] = (2.0, 0.5)  # if b is None
+    unit: str = "document"  # or "segment"
+
+    def of_words(self, topics: Sequence[int]):
+        """Yield the numbers of tables, (K, W), and their joint with the words by a and b."""
+        documents = [[w for words in document for w in words] for document in self.documents]
+        return tables_of_words(
+            self, documents if self.unit == "document" else self.segments, topics
+        )
+
+    def word_factor(self, topics: Sequence[int], n_topics: int) -> float:
+        return sum(weights.sum() for _, weights in self.of_words(topics))
+
+
+@dataclass(frozen=True, eq=False)
+class SectionedProblem(sections.Problem):
+    """Documents of sections of paragraphs with bursts."""
+
+    bursts: tuple[float | None, float | None] = (0.0, 0.8)  # a, b
+    bursts_prior: tuple[float, float] = (2.0, 0.5)  # if b is None
+    unit: str = "document"  # or "segment", a paragraph
+
+    def word_factor(self, topics: Sequence[int], n_topics: int) -> float:
+        nodes = [[w for s in document for p in s for w in p] for document in self.documents]
+        nodes = nodes if self.unit == "document" else self.paragraphs
+        return sum(weights.sum() for _, weights in tables_of_words(self, nodes, topics))
+
+
+def tables_of_words(problem, nodes, topics: Sequence[int]):
+    """Yield the numbers of tables, (K, W), and their joint with the words by a and b."""
+    of_nodes = Problem(
+        nodes=nodes, alpha=problem.alpha, gamma=problem.gamma, n_features=problem.n_features,
+        seeds=problem.seeds, fixed=problem.fixed, phi=problem.phi, discount=problem.bursts[0],
+        concentration=problem.bursts[1], concentration_prior=problem.bursts_prior,
+    )  # fmt: skip
+    a, b, rule = rules(of_nodes)
+    for found, value in seatings(count_customers(nodes, topics), a, b):
+        tables = np.zeros((len(problem.alpha), problem.n_words), dtype=int)
+        for (_, k, w), t in found.items():
+            tables[k, w] += t
+        yield tables, rule * value * factor_of_tables(of_nodes, tables)
+
+
+def enumerate_tables_of_words(problem: SegmentedProblem) -> SimpleNamespace:
+    """Visit every z and t; return posterior means of `tables` (K, W), of b and of a."""
+    a, b = rules(
+        Problem(
+            nodes=(), alpha=(), discount=problem.bursts[0], concentration=problem.bursts[1],
+            concentration_prior=problem.bursts_prior,
+        )
+    )[:2]  # fmt: skip
+    known: dict = {}
+
+    def prior_of(n, d):
+        key = problem.firsts(d), n.tobytes()
+        if key not in known:
+            known[key] = segmented.sum_over_tables(problem, key[0], n).weight.sum()
+        return known[key]
+
+    def states():
+        for z in problem.assignments():
+            n = segmented.word_counts(problem, z)
+            prior = prod(prior_of(n[i:j], d) for d, (i, j) in enumerate(problem.ranges))
+            for tables, weights in problem.of_words(z):
+                total = weights.sum()
+                if total == 0.0:  # excluded by a fixed topic
+                    continue
+                of_a, of_b = weights.sum(axis=1) / total, weights.sum(axis=0) / total
+                values = {
+                    "tables": tables,
+                    "discount": of_a @ a[:, 0],
+                    "log_concentration": of_b @ np.log(b[0]),
+                }
+                yield prior * total, values
+
+    return average(states())

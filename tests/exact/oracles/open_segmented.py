@@ -48,7 +48,7 @@ class Problem:
     seeds: tuple = ()  # pseudo-counts of words in the topics that exist without words, too
     fixed: tuple = ()  # word probabilities of the topics before these, which also exist
     labels: list | None = None  # per document: topics that its words may have, or None
-    bursts: tuple | None = None  # discount and concentration of the bursts of documents (hdp)
+    bursts: tuple | None = None  # discount and concentration of the bursts of documents
 
     @property
     def segments(self):

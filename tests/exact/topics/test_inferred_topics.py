@@ -112,7 +112,10 @@ def make_sampler(
     streams = (
         [derive_stream(root, role, s) for s in range(n_shards)] for role in (Role.INIT, Role.SWEEP)
     )
-    return OpenTableSampler(X, n_topics, sampler, hyper, top, most, init, *streams)
+    bursts = None
+    if problem.bursts is not None:
+        bursts = Bursts(problem.bursts[1], LEARNED[0], problem.bursts[0])
+    return OpenTableSampler(X, n_topics, sampler, hyper, top, most, init, *streams, bursts=bursts)
 
 
 @pytest.fixture(autouse=True)
@@ -263,6 +266,35 @@ def test_hdp_with_bursts_and_no_room(monkeypatch):
     chain = make_sampler(problem)
     chain._propose_moves()
     check(problem, chain, 8000, None, words)
+
+
+BURSTS_OF_SEGMENTS = {
+    "two documents": replace(of_model("two documents", "segmented"), bursts=(0.0, 0.8)),
+    "discounts": replace(
+        of_model("discount", "segmented"),
+        documents=[[[0, 0, 0], []], [[0], [1]]],
+        bursts=(0.4, 0.5),
+    ),
+    "chain": replace(of_model("chain", "adaptive"), bursts=(0.2, 0.8)),
+    "hints": replace(of_model("all", "segmented"), bursts=(0.2, 0.8)),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "sampler", "most"),
+    mostly_slow(
+        [
+            (name, sampler, most)
+            for i, name in enumerate(BURSTS_OF_SEGMENTS)
+            for sampler, most in ((SAMPLERS[i % 3], None), ("btigs", 3))
+        ],
+        [("two documents", "btigs", None)],
+    ),
+)
+def test_bursts_of_segments(name, sampler, most):
+    problem = BURSTS_OF_SEGMENTS[name]
+    chain = make_sampler(problem, sampler, most=most)
+    check(problem, chain, 12_000, most)
 
 
 @pytest.mark.slow

@@ -1,14 +1,20 @@
 """SectionedTopicModel against all topics and tables of a few words."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from exact.oracles import sections, segmented
-from exact.oracles.batch_means import check_chain
+from exact.oracles.batch_means import N_BATCHES, assert_means, check_chain
+from exact.oracles.bursts import SectionedProblem
+from exact.topics.table_models import mostly_slow
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
+from skdp.topics import SectionedTopicModel
+from skdp.topics._shared._bursts import Bursts
+from skdp.topics._shared._fold_in import split_words
 from skdp.topics._tables._sections import SectionParameters, SectionSampler
 
 ALPHA, ETA = (0.7, 1.4), 0.4
@@ -21,6 +27,7 @@ DOCUMENTS = {
 PLAIN = (0.0, 0.0), (1.3, 2.5)
 DISCOUNTED = (0.3, 0.6), (1.5, 0.4)
 LARGE = 1e9
+PHI = np.array([[0.8, 0.2], [0.3, 0.7]])
 
 
 def make_sampler(problem):
@@ -34,9 +41,13 @@ def make_sampler(problem):
         problem.discount_prior, given(problem.concentration), problem.concentration_prior,
     )  # fmt: skip
     X = SegmentedCorpus.from_documents(problem.documents, n_features=2)
+    bursts = ()
+    if isinstance(problem, SectionedProblem):
+        a, b = problem.bursts
+        bursts = Bursts(b, problem.bursts_prior, a), problem.unit
     return SectionSampler(
         X, len(problem.alpha), parameters, "random", derive_stream(root, Role.INIT),
-        derive_stream(root, Role.SWEEP),
+        derive_stream(root, Role.SWEEP), *bursts,
     )  # fmt: skip
 
 
@@ -44,8 +55,8 @@ def check(problem, n_sweeps, expected=None):
     """Compare a chain to everything that an oracle expects, by name."""
     expected = dict(sections.enumerate_posterior(problem) if expected is None else expected)
     expected.pop("log_evidence", None)
-    if None in (*problem.discount, *problem.concentration):
-        expected.pop("log_joint", None)  # which holds no priors of these
+    if None in (*problem.discount, *problem.concentration) or hasattr(problem, "bursts"):
+        expected.pop("log_joint", None)  # which holds no priors of these, and single seats
     sampler = make_sampler(problem)
 
     def step():
@@ -84,6 +95,58 @@ def problem_of(name, setting, **changes):
 @pytest.mark.parametrize("name", ["one", "odd"])
 def test_posterior(name, setting):
     check(problem_of(name, setting), 24_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "bursts"),
+    mostly_slow(
+        [
+            ("one", "document", (0.0, 0.8)),
+            ("one", "segment", (0.3, 0.4)),
+            ("two", "document", (0.4, 0.5)),
+            ("odd", "document", (0.0, 0.4)),
+        ],
+        [("one", "document", (0.0, 0.8))],
+    ),
+)
+def test_bursts(name, unit, bursts):
+    problem = SectionedProblem(
+        DOCUMENTS[name], ALPHA, *DISCOUNTED, gamma=ETA, n_features=2, bursts=bursts, unit=unit
+    )
+    check(problem, 24_000)
+
+
+@pytest.mark.parametrize("unit", ["document", pytest.param("segment", marks=pytest.mark.slow)])
+def test_predictions_with_bursts(unit):
+    """Words of all sections of a document predict others."""
+    a, b = 0.4, 0.8
+    problem = SectionedProblem(
+        [[[[0, 0, 0], [0, 1]], [[0, 1]]]], ALPHA, *DISCOUNTED, phi=PHI, bursts=(a, b), unit=unit
+    )
+    X = SegmentedCorpus.from_documents(problem.documents, n_features=2)
+    observed, scored, segment_of = split_words(X)
+    ends = observed.segment_ptr.tolist()
+    halves = [observed.tokens[i:j].tolist() for i, j in pairwise(ends)]
+
+    def evidence(first, second, third):
+        documents = [[[first, second], [third]]]
+        return sections.enumerate_posterior(replace(problem, documents=documents))["log_evidence"]
+
+    without = evidence(*halves)
+    more = [
+        [[*words, w] if i == j else words for i, words in enumerate(halves)]
+        for w, j in zip(scored.tolist(), segment_of.tolist(), strict=True)
+    ]
+    scores = [
+        SectionedTopicModel.from_topics(
+            PHI, doc_topic_prior=np.array(ALPHA), discount=DISCOUNTED[0],
+            concentration=DISCOUNTED[1], burst_concentration=b, burst_discount=a, burst_scope=unit,
+            transform_max_iter=4000, random_state=seed,
+        ).score_samples(X)[0]
+        for seed in range(N_BATCHES)
+    ]  # fmt: skip
+    expected = sum(evidence(*words) - without for words in more)
+    assert_means(np.array(scores), expected, "score", resolution=1e-4)
 
 
 @pytest.mark.slow

@@ -155,6 +155,8 @@ def check_tables(state, sampler):
         ("segmented", 16, {"sampler": "btigs", "n_shards": 3}),
         ("adaptive", 5, {"sampler": "btigs", "n_shards": 2}),
         ("adaptive", 60, {"sampler": "ssa"}),
+        ("adaptive", 60, {"sampler": "ssa", "burst_concentration": "auto"}),
+        ("segmented", 5, {"sampler": "btigs", "burst_concentration": 20.0}),
     ],
     ids=str,
 )

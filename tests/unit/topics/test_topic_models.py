@@ -41,6 +41,15 @@ MODELS = {
     "LDA by lists": partial(GibbsLDA, SPARSE_FROM),
     "power law": partial(GibbsLDA, 3, topic_word_discount="auto", topic_word_base="shared"),
     "bursts": partial(GibbsLDA, 3, burst_concentration="auto", burst_discount="auto"),
+    "bursts, adaptive": partial(
+        AdaptiveTopicModel, 3, burst_concentration="auto", burst_discount="auto"
+    ),
+    "bursts, sectioned": partial(
+        SectionedTopicModel, 3, burst_concentration="auto", burst_scope="segment"
+    ),
+    "bursts, open": partial(
+        SegmentedTopicModel, "auto", initial_components=6, burst_concentration="auto"
+    ),
     "co-clustering": partial(LatentDirichletCoClustering, 3, 2),
     "segmenter": partial(TopicSegmenter, 3, init="random"),
     "HDP": partial(HDPTopicModel, initial_components=6),
@@ -161,7 +170,8 @@ def test_impossible_words_say_nothing():
     [
         ("segmented", 1), ("segmented", 4), ("sequential", 3), ("adaptive", 3), ("sectioned", 1),
         ("LDA", 1), ("LDA", 3), ("LDA of segments", 3), ("co-clustering", 1), ("power law", 1),
-        ("segmenter", 1), ("bursts", 1), ("bursts", 3),
+        ("segmenter", 1), ("bursts", 1), ("bursts", 3), ("bursts, adaptive", 1),
+        ("bursts, adaptive", 3), ("bursts, sectioned", 1),
     ],
 )  # fmt: skip
 def test_topics_to_start_from(name, n_shards):
