@@ -101,8 +101,7 @@ class GrammarSampler(ChainComponent):
         """Return the counts of rules in a drawn tree of each sentence."""
         batches = self._batches
         trees = sample_trees(batches, self.weights, self._streams, n_jobs=self.n_jobs)
-        shapes = tuple(part.shape for part in self.weights[:3])
-        return count_rules(trees, batches.sentences, shapes, self.layout.branching.start)
+        return count_rules(trees, batches.sentences, self.weights)
 
     def _draw_concentrations(
         self,

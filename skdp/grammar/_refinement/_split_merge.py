@@ -36,17 +36,12 @@ class SubsymbolRegrouping(NamedTuple):
 
     def apply(self, logs: RefinedTables, rules: CoarseRules) -> RefinedTables:
         """Return the logarithms of the new weights."""
-        root, emission, unary, binary = (np.exp(part) for part in logs)
-        child, parent = self.as_child, self.as_parent
-        root = _map(root, 1, child[rules.roots])
-        emission = _map(emission, 1, parent[rules.emission[:, 0]])
-        unary = _map(unary, 1, child[rules.unary[:, 1]])
-        unary = _map(unary, 2, parent[rules.unary[:, 0]])
-        binary = _map(binary, 1, child[rules.binary[:, 1]])
-        binary = _map(binary, 2, child[rules.binary[:, 2]])
-        binary = _map(binary, 3, parent[rules.binary[:, 0]])
+        tables = [np.exp(part) for part in logs]
+        for table, axis, symbols, is_parent in rules.axes:
+            maps = (self.as_parent if is_parent else self.as_child)[symbols]
+            tables[table] = _map(tables[table], axis, maps)
         with np.errstate(divide="ignore"):
-            return RefinedTables(*(np.log(part) for part in (root, emission, unary, binary)))
+            return RefinedTables(*(np.log(part) for part in tables))
 
 
 def _map(table: Floats, axis: int, maps: Floats) -> Floats:

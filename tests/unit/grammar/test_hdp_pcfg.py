@@ -406,7 +406,7 @@ def test_expected_counts_are_those_of_all_sentences():
     expected = expected_counts(CORPUS[np.diff(CORPUS.ptr) > 0], weights)
     with LocalExecutor(None) as executor:
         data = DistributedSentences(split(9), executor)
-        log_likelihood, counts = data.expected_counts(np.dtype("float64"))(weights)
+        log_likelihood, counts = data.rule_counts(np.dtype("float64"), weights)
     assert_allclose(log_likelihood, expected.log_prob.sum(), rtol=1e-13)
     for part, whole in zip(counts, expected[1:], strict=True):
         assert_allclose(part, whole, rtol=1e-12)
