@@ -236,6 +236,7 @@ class NestedPitmanYorLM(
 
     _optional_attributes: ClassVar[frozenset[str]] = frozenset(["segmentations_", "word_length_"])
 
+    _sampler: ClassVar[type[NestedSampler]] = NestedSampler
     _lay_out: ClassVar[Any] = staticmethod(lay_out_strings)
     _read: ClassVar[Any] = staticmethod(read_strings)
 
@@ -355,12 +356,8 @@ class NestedPitmanYorLM(
     # Chains
 
     def _start_sampler(self, data: Strings, root: np.random.SeedSequence, c: int) -> NestedSampler:
-        return NestedSampler(
-            data,
-            self._settings_of_chain(),
-            derive_stream(root, Role.INIT, c),
-            derive_stream(root, Role.SWEEP, c),
-        )
+        streams = (derive_stream(root, role, c) for role in (Role.INIT, Role.SWEEP))
+        return self._sampler(data, self._settings_of_chain(), *streams)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)

@@ -246,10 +246,10 @@ def lay_out(
     tokens: Ints,
     ptr: Places,
     known: NDArray[np.int8],
+    n_symbols: int,
     max_length: int,
     character_order: int,
     word_order: int,
-    n_symbols: int,
     n_hashed: int | None = None,  # most pairs and triples with customers; None: all in the strings
     n_spare: int = 0,  # spare cells for n_hashed=None, if more than the longest string needs
     spans: Spans | None = None,  # if they are already numbered

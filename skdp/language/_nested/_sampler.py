@@ -148,6 +148,9 @@ class Settings(NamedTuple):
     init: Any  # "online" or "whole"
     anneal: tuple[float, int] | None
     type_moves: float  # flips of word types that a sweep proposes, per letter of the text
+    max_collocation: int = 0  # largest number of letters of a collocation, if there are any
+    stop_probability: Any = 0.5  # a float, or "auto"
+    stop_prior: tuple[float, float] = (1.0, 1.0)
 
 
 class NestedSampler(ChainComponent):
@@ -191,16 +194,8 @@ class NestedSampler(ChainComponent):
         """Set the data and everything that is derived from it."""
         s = self.settings
         self._strings = strings
-        self._layout = lay_out(
-            strings.tokens,
-            strings.ptr,
-            strings.known,
-            s.max_length,
-            s.character_order,
-            s.word_order,
-            strings.n_symbols,
-            n_spare=3 * self._most_sites(),
-        )
+        orders = s.character_order, s.word_order
+        self._layout = lay_out(*strings, s.max_length, *orders, n_spare=3 * self._most_sites())
         longest = int(np.diff(strings.ptr).max(initial=0))
         self._scratch = empty_scratch(longest, s.max_length, s.character_order)
         self._pairs = empty_pairs(s.word_order, longest, s.max_length, for_reading=False)
@@ -363,13 +358,8 @@ class NestedSampler(ChainComponent):
         for level, nodes in enumerate(self._nodes_of_levels()):
             mine = rows[rows[:, 0] == level]
             sizes = np.bincount(mine[:, 1], weights=mine[:, 2], minlength=1).astype(np.int64)
-            seats.append(
-                Seats(
-                    Sizes.of_counts(sizes),
-                    Histogram.of(f.nodes[nodes, 1]),
-                    Histogram.of(f.nodes[nodes, 0]),
-                )
-            )
+            customers, tables = map(Histogram.of, f.nodes[nodes].T)
+            seats.append(Seats(Sizes.of_counts(sizes), tables, customers))
         return seats
 
     def _draw_discounts(self, rng: NDArray[np.uint64]) -> None:
@@ -443,15 +433,9 @@ class NestedSampler(ChainComponent):
             self.prices[1:] *= s.length_correction
         elif self._uses_word_length():
             counts = np.zeros(s.max_length + 1, dtype=np.int64)
-            draw_lengths(
-                self._f,
-                self._layout.contexts,
-                self._layout.letters.start,
-                self._strings.n_symbols + 1,
-                N_DRAWN,
-                counts,
-                rng,
-            )
+            layout, n_symbols = self._layout, self._strings.n_symbols + 1
+            start = layout.letters.start
+            draw_lengths(self._f, layout.contexts, start, n_symbols, N_DRAWN, counts, rng)
             lengths = np.arange(1, s.max_length + 1)
             logs = lengths * math.log(self.word_length) - gammaln(lengths + 1.0)
             poisson = np.exp(logs - np.logaddexp.reduce(logs))
@@ -519,11 +503,10 @@ class NestedSampler(ChainComponent):
 
     def model(self) -> Any:
         """Return the current sample as a model."""
+        return self._model_of_words(self._f)
+
+    def _model_of_words(self, f: DynamicFranchise) -> NestedModel:
+        strings = self._strings
         return NestedModel.of(
-            self._f,
-            self._layout,
-            self._strings.tokens,
-            cuts=self.cuts,
-            prices=self.prices,
-            n_symbols=self._strings.n_symbols,
+            f, self._layout, strings.tokens, self.cuts, self.prices, strings.n_symbols
         )
