@@ -28,23 +28,54 @@ _CELLS_AT_ONCE = 2**24
 """Largest number of probabilities that `predict` keeps in memory."""
 
 
-class _Events(NamedTuple):
-    """Training events: all columns of X, and what occurred in the rows with a positive weight."""
+class TrainingEvents(NamedTuple):
+    """Training events, of which those with a positive count occurred."""
 
     values: list[Values]  # all columns of X
-    is_counted: NDArray[np.bool_]  # (n_rows,), rows with a positive weight
-    outcomes: Places  # of these rows
-    counts: Places  # of these rows
+    labels: NDArray[Any]  # (n_rows,)
+    counts: Places  # (n_rows,)
     classes: NDArray[Any]
     names: NDArray[Any] | None  # of the columns of X
 
-    def encode(self, places: Iterable[int]) -> tuple[list[GapColumn], list[Places]]:
-        """Return columns of X by index, and the codes of the events in each."""
-        encoded = [
-            GapColumn.of(self.values[place][self.is_counted], describe_column(place, self.names))
-            for place in places
-        ]
-        return [column for column, _ in encoded], [codes for _, codes in encoded]
+    @classmethod
+    def read(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingEvents:
+        """Return the training events of an estimator, which records the columns of X."""
+        if y is None:
+            raise ValueError(
+                f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+            )
+        values = read_columns(estimator, X, reset=True)
+        labels = check_labels(y)
+        check_consistent_length(values[0], labels)
+        counts = check_counts(sample_weight, len(labels))
+        classes = check_classes(labels, estimator.classes)
+        lacks = np.setdiff1d(labels, classes).tolist()
+        if lacks:
+            raise ValueError(f"classes must hold all labels of y; it lacks {shorten(lacks)}.")
+        names = getattr(estimator, "feature_names_in_", None)
+        return cls(values, labels, counts, classes, names)
+
+    def encode(
+        self, places: Iterable[int]
+    ) -> tuple[list[GapColumn], list[Places], Places, Places, NDArray[Any]]:
+        """Return columns by index, codes of the rows that occurred, outcomes, counts, classes."""
+        occurred = self.counts > 0
+        columns, codes = [], []
+        for place in places:
+            described = describe_column(place, self.names)
+            column, found = GapColumn.of(self.values[place][occurred], described)
+            columns.append(column)
+            codes.append(found)
+        outcomes = np.searchsorted(self.classes, self.labels[occurred])
+        return columns, codes, outcomes, self.counts[occurred], self.classes
+
+
+def take_columns(estimator: Any, reader: Any) -> None:
+    """Set the number and names of columns that a clone of the estimator has read."""
+    estimator.__dict__.pop("feature_names_in_", None)
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(reader, name):
+            setattr(estimator, name, getattr(reader, name))
 
 
 class BackoffClassifier(ClassifierMixin):
@@ -67,32 +98,12 @@ class BackoffClassifier(ClassifierMixin):
 
     # Input
 
-    def _read_events(self, X: Any, y: Any, sample_weight: Any) -> _Events:
-        """Return the columns of X, outcomes, counts and classes of training events."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        values = read_columns(self, X, reset=True)
-        labels = check_labels(y)
-        check_consistent_length(values[0], labels)
-        counts = check_counts(sample_weight, len(labels))
-        classes = check_classes(labels, self.classes)
-        _check_all_possible(labels, classes)
-        is_counted = counts > 0
-        names = getattr(self, "feature_names_in_", None)
-        outcomes = np.searchsorted(classes, labels[is_counted])
-        return _Events(values, is_counted, outcomes, counts[is_counted], classes, names)
-
     def _index(self, X: Any, y: Any, sample_weight: Any) -> ContextTree:
         """Return the contexts of the training events."""
-        events = self._read_events(X, y, sample_weight)
+        events = TrainingEvents.read(self, X, y, sample_weight)
         levels = check_levels(self.levels, len(events.values), events.names)
-        columns, codes = events.encode([place for level in levels for place in level])
-        return ContextTree.of(
-            columns, codes, levels, events.outcomes, events.counts, events.classes,
-            has_root=bool(self.root),
-        )  # fmt: skip
+        columns, codes, *occurred = events.encode(place for level in levels for place in level)
+        return ContextTree.of(columns, codes, levels, *occurred, has_root=bool(self.root))
 
     def _find(self, X: Any) -> Any:
         """Return the contexts of the rows of X, by depth."""
@@ -269,12 +280,6 @@ class BackoffClassifier(ClassifierMixin):
             ]
             for i in range(len(contexts))
         ]  # fmt: skip
-
-
-def _check_all_possible(labels: NDArray[Any], classes: NDArray[Any]) -> None:
-    lacks = np.setdiff1d(labels, classes)
-    if len(lacks):
-        raise ValueError(f"classes must hold all labels of y; it lacks {shorten(lacks.tolist())}.")
 
 
 def check_counts(sample_weight: Any, n_samples: int) -> Places:

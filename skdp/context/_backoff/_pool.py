@@ -32,16 +32,13 @@ from skdp.processes._franchise import (
 )
 from skdp.processes._kernels_interpolated import OutcomeCells, add_left_out
 
+
+def uniform(n: int) -> Floats:
+    """Return the uniform distribution of n outcomes."""
+    return np.full(n, 1.0 / n)
+
+
 # Predictive distributions of left-out events, from samples that are given all events.
-
-
-def leave_one_out(
-    index: ContextIndex, samples: list[TableSample], cells: Ints, base: Floats
-) -> Floats:
-    """Return p(. | context of the event, all other events), (n_events, n_outcomes)."""
-    inverse, total = leave_one_out_terms(index, samples, cells, base)
-    total /= inverse[:, None]
-    return total
 
 
 def leave_one_out_terms(
@@ -252,10 +249,10 @@ class ChainPool:
         """Return the distributions of the left-out events, (n_trees, n, n_outcomes)."""
         found = np.empty((len(self.trees), len(self.outcomes), len(self.classes)), np.float32)
         for k, tree in enumerate(self.trees):
-            cells = tree.find_cells(
-                self.outcomes.astype(np.int32), self.contexts(k, self.codes)
-            )  # fmt: skip
-            found[k] = leave_one_out(tree, [sample[k] for sample in samples], cells, base)
+            cells = tree.find_cells(self.outcomes.astype(np.int32), self.contexts(k, self.codes))
+            of_tree = [sample[k] for sample in samples]
+            inverse, total = leave_one_out_terms(tree, of_tree, cells, base)
+            found[k] = total / inverse[:, None]  # p(. | context of the event, all other events)
         return found
 
 
@@ -363,7 +360,10 @@ class PoolPredictor:
         pool = self._pool
         found = np.zeros((len(pool.trees), len(codes), len(pool.classes)))
         for k, models in enumerate(self._models):
-            add_all(models, pool.contexts(k, codes), found[k])
+            contexts = pool.contexts(k, codes)
+            for model in models:
+                model.add_to_distributions(contexts, found[k])
+            found[k] /= len(models)
         weights = self._weights
         return replace_unknown(
             found, pool.chains, weights.evidence, codes < 0, weights.uses_new_contexts
@@ -419,13 +419,6 @@ def _mean_counts(models: Iterator[CountedModel]) -> tuple[Floats, Floats]:
     pairs = [(each.customers, each.tables) for each in models]
     customers, tables = (np.mean(part, axis=0) for part in zip(*pairs, strict=True))
     return customers, tables
-
-
-def add_all(models: list[InterpolatedModel], contexts: Ints, total: Floats) -> None:
-    """Write the mean of the models' distributions to `total`, which is zero."""
-    for model in models:
-        model.add_to_distributions(contexts, total)
-    total /= len(models)
 
 
 class PoolState:
