@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
-from skdp._part import ChainComponent
+from skdp._part import ChainComponent, ChainState
 from skdp.context._backoff._columns import ContextTree
 from skdp.context._backoff._screening import (
     Chain,
@@ -421,7 +421,7 @@ def _mean_counts(models: Iterator[CountedModel]) -> tuple[Floats, Floats]:
     return customers, tables
 
 
-class PoolState:
+class PoolState(ChainState):
     """The state of the chains of columns after a sweep: a live, read-only view.
 
     Attributes
@@ -432,9 +432,6 @@ class PoolState:
         The state of each chain's franchise, with tables, customers, contexts and outcomes.
     """
 
-    def __init__(self, sampler: PoolSampler):
-        self._sampler = sampler
-
     @property
     def columns(self) -> list[Chain]:
         """The columns of each chain; the first has none."""
@@ -444,14 +441,6 @@ class PoolState:
     def chains(self) -> list[BackoffState]:
         """The state of each chain's franchise."""
         return [each.state() for each in self._sampler.samplers]
-
-    def log_joint(self) -> float:
-        """Return the sum of the chains' log p(outcomes, tables, discounts, concentrations)."""
-        return self._sampler.log_joint()
-
-    def copy(self) -> PoolState:
-        """Return a copy of the state that later sweeps do not change."""
-        return PoolState(self._sampler.copy())
 
 
 class PoolSampler(ChainComponent):

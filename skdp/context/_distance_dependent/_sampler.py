@@ -15,7 +15,7 @@ from scipy.special import gammaln
 from skdp._checks import as_floats, is_number, shorten
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
-from skdp._part import ChainComponent
+from skdp._part import ChainComponent, ChainState
 from skdp.context._backoff._columns import check_classes, check_labels
 from skdp.context._distance_dependent._kernels import Components, kernel_of
 from skdp.context._distance_dependent._similarities import (
@@ -33,11 +33,8 @@ from skdp.context._distance_dependent._similarities import (
 # Public state of the sampler after a sweep.
 
 
-class LinkState:
+class LinkState(ChainState):
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
-
-    def __init__(self, sampler: Any):
-        self._sampler = sampler
 
     @property
     def links(self) -> NDArray[np.int64]:
@@ -72,14 +69,6 @@ class LinkState:
     def outcome_prior(self) -> float:
         """Parameter gamma of the prior on distributions of outcomes."""
         return float(self._sampler.outcome_prior)
-
-    def log_joint(self) -> float:
-        """Return log p(links, outcomes) given the parameters."""
-        return float(self._sampler.log_joint())
-
-    def copy(self) -> LinkState:
-        """Return a state that later sweeps do not change."""
-        return LinkState(self._sampler.copy())
 
 
 # Stored samples of links, and predictions for new contexts.

@@ -59,15 +59,20 @@ class ScaledWeights(NamedTuple):
         return cls(RefinedTables(*weights), tuple(scales))
 
 
-def expect(trees: Treebank, logs: RefinedTables) -> tuple[float, RefinedTables]:
-    """Return the log of the summed weights of all labelings, and the expected uses of rules."""
+def expect(
+    trees: Treebank, logs: RefinedTables, merges: tuple[NDArray[Any], ...] | None = None
+) -> tuple[float, RefinedTables]:
+    """Return the log of the summed weights of all labelings, and the expected uses of rules.
+
+    `merges`, of which the last array gets losses, are as in `_kernels/_subsymbols`.
+    """
     scaled = ScaledWeights.of(logs)
     counts = RefinedTables(*(np.zeros(part.shape) for part in logs))
     n = logs.n_components
     messages = np.empty((2, trees.largest, n))
     log_sum = np.empty(trees.n_trees)
     kernels.expect_labels(
-        *trees[1:], *scaled.weights, *messages, np.empty((n, n)), *counts, log_sum
+        *trees[1:], *scaled.weights, *messages, np.empty((n, n)), *counts, log_sum, merges
     )
     for count, weight in zip(counts, scaled.weights, strict=True):
         count *= weight

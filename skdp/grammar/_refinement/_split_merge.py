@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from skdp._fit import FitState
 from skdp._numeric import Floats, Ints
 from skdp.grammar._chart._ascents import Ascents, warn_unless_converged
-from skdp.grammar._kernels import _subsymbols as kernels
 from skdp.grammar._refinement._ascent import (
     MaximumLikelihoodRefinement,
     RefinedTables,
-    ScaledWeights,
     count_coarse,
     count_nodes,
     expect,
@@ -107,15 +105,8 @@ def find_losses(trees: Treebank, logs: RefinedTables, partner: Ints, share: Floa
     Each node is considered separately, with the rest of the tree unchanged (Petrov et al. 2006):
     this is exact if no tree has two nodes of the symbol.
     """
-    scaled = ScaledWeights.of(logs)
-    n = logs.n_components
-    messages = np.empty((2, trees.largest, n))
-    scratch = [np.zeros(part.shape) for part in (logs.unary, logs.binary)]
     losses = np.zeros(partner.shape)
-    kernels.sum_losses(
-        *trees[1:], *scaled.weights, symbols_of_nodes(trees), partner, share, *messages,
-        np.empty((n, n)), *scratch, losses,
-    )  # fmt: skip
+    expect(trees, logs, (symbols_of_nodes(trees), partner, share, losses))
     return losses
 
 

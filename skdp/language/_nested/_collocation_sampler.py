@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_log_beta
 from skdp.language._kernels._collocation_seats import Collocations, empty_tokens, sweep_tables
 from skdp.language._kernels._collocations import empty_room, seat_collocations, sweep_collocations
@@ -31,9 +32,7 @@ class CollocationState(NestedState):
     @property
     def ends(self) -> NDArray[np.bool_]:
         """Whether a collocation ends after each character, (n_characters,)."""
-        view = self._sampler.ends.view()
-        view.flags.writeable = False
-        return view
+        return as_readonly(self._sampler.ends)
 
     @property
     def word_tables(self) -> NDArray[np.int64]:

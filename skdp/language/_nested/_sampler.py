@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._numeric import Floats, Ints
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_log_beta, draw_slice, shuffle
-from skdp._part import ChainComponent
+from skdp._part import ChainComponent, ChainState
 from skdp.inference._chain import check_interrupts
 from skdp.language._kernels._filter import empty_pairs, empty_scratch
 from skdp.language._kernels._sweeps import (
@@ -40,18 +41,17 @@ from skdp.processes._kernels_franchise_dynamic import (
 )
 
 
-class NestedState:
-    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+class NestedState(ChainState):
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
 
-    def __init__(self, sampler: Any):
-        self._sampler = sampler
+    In the log joint the factors of lengths are held fixed, the probability of seats is that of a
+    sequence of customers, and constants of the priors are left out.
+    """
 
     @property
     def cuts(self) -> NDArray[np.bool_]:
         """Whether a word ends after each character of all strings, (n_characters,)."""
-        view = self._sampler.cuts.view()
-        view.flags.writeable = False
-        return view
+        return as_readonly(self._sampler.cuts)
 
     @property
     def word_tables(self) -> NDArray[np.int64]:
@@ -97,18 +97,6 @@ class NestedState:
     def end_probability(self) -> float:
         """Share of the base that goes to the end of the sentence."""
         return float(self._sampler.base_shares[0])
-
-    def log_joint(self) -> float:
-        """Return log p(cuts, seats, learned discounts and concentrations).
-
-        The factors of lengths are held fixed. The probability of seats is that of a sequence of
-        customers; constants of the priors are left out.
-        """
-        return float(self._sampler.log_joint())
-
-    def copy(self) -> NestedState:
-        """Return a state that later sweeps do not change."""
-        return type(self)(self._sampler.copy())
 
 
 N_DRAWN = 10_000
