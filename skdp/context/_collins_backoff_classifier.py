@@ -136,10 +136,7 @@ class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator)
         self._tree = tree
         self._customers = customers.astype(np.int32)
         self._model = InterpolatedModel(
-            tree,
-            counts / total[layout.node],
-            gamma * diversity / total,
-            uniform(tree.n_outcomes),
+            tree, counts / total[layout.node], gamma * diversity / total, uniform(tree.n_outcomes)
         )
         return self
 

@@ -22,7 +22,13 @@ from skdp._fit import ChainEstimator, FitState
 from skdp._numeric import Floats, Ints
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.context._backoff._columns import ContextTree, GapColumn, describe_column, read_columns
+from skdp.context._backoff._columns import (
+    ContextTree,
+    GapColumn,
+    describe_column,
+    label_columns,
+    read_columns,
+)
 from skdp.context._backoff._pool import (
     BackoffSampler,
     BackoffStep,
@@ -350,9 +356,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         return {
             **{name: [each[name] for each in by_chain[1:]] for name in by_chain[0]},
             "classes_": pool.classes,
-            "chains_": [
-                [j if names is None else str(names[j]) for j in chain] for chain in pool.chains[1:]
-            ],
+            "chains_": [label_columns(chain, names) for chain in pool.chains[1:]],
             "chain_weights_": weights.weights,
             "chain_scores_": weights.evidence[1:],
             "_tree": None,

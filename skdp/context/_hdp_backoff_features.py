@@ -13,13 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import (
-    check_beta_prior,
-    check_gamma_prior,
-    check_memory,
-    is_list_like,
-    shorten,
-)
+from skdp._checks import check_beta_prior, check_gamma_prior, check_memory, is_list_like, shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import (
@@ -28,6 +22,7 @@ from skdp._sklearn_compat import (
     HasMethods,
     Interval,
     StrOptions,
+    check_feature_names,
     validate_parameters,
 )
 from skdp.context._backoff._columns import (
@@ -35,6 +30,7 @@ from skdp.context._backoff._columns import (
     GapColumn,
     check_levels,
     describe_column,
+    label_columns,
     read_columns,
 )
 from skdp.context._backoff._pool import BackoffSampler, uniform
@@ -285,7 +281,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
             Such as ``maker>model_cheap``.
         """
         check_is_fitted(self)
-        names = self._input_names(input_features)
+        names = check_feature_names(self, input_features)
         return np.array(
             [
                 f"{'>'.join(str(names[j]) for j in chain)}_{label}"
@@ -341,7 +337,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         take_columns(self, reader)
         self.classes_ = classes
         self.n_iter_ = int(self.max_iter)
-        self.chains_ = [[j if names is None else str(names[j]) for j in each] for each in chains]
+        self.chains_ = [label_columns(chain, names) for chain in chains]
         self._chains, self._columns = chains, columns
         self._fitted = [fitted[k, 0] for k in range(len(chains))]
         return features.reshape(len(features), len(chains) * len(classes))
@@ -430,20 +426,6 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
                 "cv must have each row in the test part of exactly one fold, as KFold does."
             )
         return splits
-
-    def _input_names(self, input_features: Any) -> NDArray[Any]:
-        own = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            return np.array([f"x{j}" for j in range(self.n_features_in_)]) if own is None else own
-        given = np.asarray(input_features, dtype=object)
-        if own is not None and not np.array_equal(own, given):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        if len(given) != self.n_features_in_:
-            raise ValueError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(given)}"
-            )
-        return given
 
 
 def _encode(

@@ -13,13 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skdp._checks import as_floats, shorten
 from skdp._numeric._arrays import log_posterior
-from skdp._sklearn_compat import (
-    JOBS,
-    EstimatorMixin,
-    HasMethods,
-    StrOptions,
-    validate_parameters,
-)
+from skdp._sklearn_compat import JOBS, EstimatorMixin, HasMethods, StrOptions, validate_parameters
 from skdp.data import TokenSequences, check_sentences
 from skdp.language._base import OfWords
 

@@ -73,8 +73,7 @@ each(X=np.zeros((3, 2, 2))) -> dim 3
 each(X=[['a'], ['a', 'b'], ['b']]) -> rows of equal length
 each(X=$, y=[]) for $ in np.empty((0, 2)) | FRAME.iloc[:0] -> 0 sample
 each(X=$) for $ in np.empty((3, 0)) | FRAME[[]] -> 0 feature
-both(y=['x', 'y']) -> inconsistent numbers of samples
-crp(y=['x', 'y']) -> inconsistent numbers of samples: X has 3, y has 2
+each(y=['x', 'y']) -> inconsistent numbers of samples
 each(y=None) -> requires y to be passed
 each(y=[0.5, 1.7, 2.0]) -> Unknown label type
 each(y=$) for $ in [0.0, np.nan, 1.0] | pd.array([1, None, 2], 'Int64') -> Input y contains NaN
@@ -87,15 +86,13 @@ each(y={0, 1}) -> y must be a list or an array of labels, got set
 each(y=(label for label in Y)) -> y must be a list...got generator
 each(y=[csr_matrix([[0]])] * 3) -> numbers, got csr_matrix
 each(y=np.ma.masked_array([0, 1, 0])) -> y must not be a masked array
-both(classes=[]) -> lacks ['x', 'y']
-crp(classes=[]) -> y has the outcome 'x', which is not in classes
+each(classes=[]) -> lacks ['x', 'y']
 each(classes=$) for $ in {} | {'x'} | [['x', 'y']] -> classes must be a list of labels, got $
 each(classes=np.array('x')) -> classes must be a list of labels
 each(classes=['x', 'y', np.nan]) -> classes must hold...NaN
 each(classes=['x', 'y', pd.NA]) -> classes must hold...missing
 each(classes=np.array(['x', 'y', None])) -> can be sorted...None
-both(classes=['x', 'z']) -> lacks ['y']
-crp(classes=['x', 'z']) -> y has the outcome 'y', which is not in classes
+each(classes=['x', 'z']) -> lacks ['y']
 each(classes=['x', 'y', 'x']) -> each label once
 each(classes=[0, 1]) -> labels of the kind of y's
 
@@ -135,11 +132,9 @@ hdp(FRAME).predict(FRAME[['far', 'near']]) -> feature names
 hdp().predict([['a', '1']]) -> TypeError: 1, holds strings...held numbers
 hdp().predict([[0, 1]]) -> TypeError: 0, holds numbers...held strings
 collins().predict([['a', []]]) -> TypeError: column 1:...hashable
-hdp().score_samples(X, ['x', 'z', 'x']) -> y has the label 'z', which is not one
-crp().score_samples(X, ['x', 'z', 'x']) -> y has the outcome 'z', which is not in
-hdp().score_samples(X, [0, 1, 0]) -> kind of classes_
-hdp().score_samples(X, ['x']) -> inconsistent numbers
-crp().score_samples(X, ['x']) -> inconsistent numbers
+$().score_samples(X, ['x', 'z', 'x']) for $ in hdp | crp -> y has the label 'z', which is not one
+$().score_samples(X, [0, 1, 0]) for $ in hdp | crp -> kind of classes_
+$().score_samples(X, ['x']) for $ in hdp | crp -> inconsistent numbers
 given().fit(SQUARE, Y).predict(SQUARE[:, :2]) -> 2 features
 hdp().fit(np.full((3, 4), np.nan), Y) -> fine
 hdp(warm_start=True).set_params(levels=[0], max_iter=6).fit(X, Y) -> levels

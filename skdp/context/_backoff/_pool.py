@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._part import ChainComponent, ChainState
-from skdp.context._backoff._columns import ContextTree
+from skdp.context._backoff._columns import ContextTree, find_codes
 from skdp.context._backoff._screening import (
     Chain,
     Events,
@@ -236,10 +236,9 @@ class ChainPool:
             outcomes=none, counts=none,
         )  # fmt: skip
 
-    def find(self, values: list[Values]) -> Places:
+    def find(self, values: list[Values]) -> Ints:
         """Return the codes of rows in all columns, -1 for unseen categories."""
-        found = [column.find(those) for column, those in zip(self.columns, values, strict=True)]
-        return np.column_stack(found)
+        return find_codes(self.columns, values)
 
     def contexts(self, k: int, codes: Places) -> Ints:
         """Return the contexts of rows in tree k."""

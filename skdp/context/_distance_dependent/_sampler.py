@@ -16,7 +16,6 @@ from skdp._checks import as_floats, is_number, shorten
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._part import ChainComponent, ChainState
-from skdp.context._backoff._columns import check_classes, check_labels
 from skdp.context._distance_dependent._kernels import Components, kernel_of
 from skdp.context._distance_dependent._similarities import (
     ContextObservations,
@@ -419,25 +418,6 @@ def check_weights(weights: Any, n_columns: int) -> Floats | None:
             f"each column of X; got {shorten(weights)}."
         )
     return shares / shares.sum()
-
-
-def check_outcomes(name: str, y: Any, classes: Any) -> tuple[NDArray[Any], Places]:
-    """Return the classes and the class index of each outcome."""
-    if y is None:
-        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    labels = check_labels(y)
-    found = check_classes(labels, classes)
-    return found, find_classes(found, labels, "y", "classes")
-
-
-def find_classes(classes: NDArray[Any], labels: NDArray[Any], name: str, where: str) -> Places:
-    """Return the class indices of labels."""
-    numbers = {value: k for k, value in enumerate(classes.tolist())}
-    codes = np.array([numbers.get(value, -1) for value in labels.tolist()], dtype=np.int64)
-    if np.any(codes < 0):
-        missing = labels.tolist()[int(np.argmin(codes))]
-        raise ValueError(f"{name} has the outcome {missing!r}, which is not in {where}.")
-    return codes
 
 
 def check_kernel_values(values: Any, shape: tuple[int, ...], what: str) -> Floats:

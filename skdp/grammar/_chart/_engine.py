@@ -85,10 +85,7 @@ def expected_symbols(
 
 
 def viterbi(
-    sentences: Sentences | SentenceBatches,
-    weights: RuleWeights,
-    *,
-    n_jobs: int | None = None,
+    sentences: Sentences | SentenceBatches, weights: RuleWeights, *, n_jobs: int | None = None
 ) -> tuple[Floats, TreeArrays]:
     """Return the log weight of the most probable tree of each sentence, (n,), and the trees.
 

@@ -22,12 +22,7 @@ from numpy.typing import NDArray
 
 from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double, next_open_double
-from skdp.language._kernels._filter import (
-    draw_words,
-    filter_words,
-    log_path,
-    weigh_words,
-)
+from skdp.language._kernels._filter import draw_words, filter_words, log_path, weigh_words
 from skdp.language._kernels._words import (
     Text,
     add_words,

@@ -23,12 +23,7 @@ from skdp.language._kernels._collocations import (
     log_string,
     write_ends,
 )
-from skdp.language._kernels._filter import (
-    draw_words,
-    filter_words,
-    log_total,
-    weigh_words,
-)
+from skdp.language._kernels._filter import draw_words, filter_words, log_total, weigh_words
 from skdp.language._nested._collocation_model import lay_out_new, read_new
 from skdp.language._nested._layout import read_new_input
 from skdp.language._nested._model import lay_out_strings, read_strings
