@@ -338,13 +338,9 @@ class LinkSampler(ChainComponent):
             self._count_components()[None] if self.is_shared else self._count_members()
         )
 
-    def log_outcomes(self) -> float:
-        """Return the log probability of the outcomes given the links."""
-        return self._count_outcomes().log_probability(self.outcome_prior)
-
     def log_joint(self) -> float:
         """Return log p(links, outcomes) given the parameters."""
-        return self.log_links() + self.log_outcomes()
+        return self.log_links() + self._count_outcomes().log_probability(self.outcome_prior)
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars for the trace."""

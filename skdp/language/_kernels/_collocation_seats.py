@@ -172,13 +172,6 @@ def word_probability(f, text, prices, w):
 
 
 @njit_internal_nogc
-def _remove_word(f, text, prices, w, rng):
-    """Remove a customer of a word; return the result of the reverse `add_word`."""
-    removed = remove_event(f, text, w, NONE, NONE, 0, rng)
-    return log_removed(f, text, prices, w, NONE, NONE, 0, removed)
-
-
-@njit_internal_nogc
 def log_words(f, text, prices, at, m, mask):
     """Return the log probability of a collocation's words with fixed seats, and their number."""
     total, n_words, begin = 0.0, 0, np.int64(0)
@@ -219,7 +212,8 @@ def remove_words_of(f, text, prices, at, m, mask, rng):
     for i in range(m - 1, -1, -1):
         if i == 0 or is_cut(mask, i - 1):
             w = np.int64(text.span_ids[at + i, end - i - 1])
-            total += _remove_word(f, text, prices, w, rng)
+            removed = remove_event(f, text, w, NONE, NONE, 0, rng)
+            total += log_removed(f, text, prices, w, NONE, NONE, 0, removed)
             end = np.int64(i)
     return total
 
@@ -287,13 +281,6 @@ def _add_end(f, text, c, rng):
     return math.log(total)
 
 
-@njit_internal_nogc
-def _remove_end(f, text, c, rng):
-    """Remove the end of a sentence and return its log probability."""
-    leave_seat(f, end_cell(text), next_double(rng))
-    return math.log(probability_of_end(f, text, c))
-
-
 # Strings as collocations.
 
 
@@ -327,7 +314,8 @@ def add_collocations(f, text, prices, c, string, n, lengths, masks, rng):
 @njit_internal_nogc
 def remove_collocations(f, text, prices, c, string, n, lengths, masks, rng):
     """Remove a string's end, then its collocations, last first; return what adding them would."""
-    total = _remove_end(f, text, c, rng)
+    leave_seat(f, end_cell(text), next_double(rng))
+    total = math.log(probability_of_end(f, text, c))
     at = np.int64(text.ptr[string + 1])
     for i in range(n - 1, -1, -1):
         at -= lengths[i]

@@ -316,7 +316,11 @@ class NestedSampler(ChainComponent):
     def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         self._draw_discounts(rng)
         if self._learns_the_end():
-            self._draw_end_probability(rng)
+            # Each table of the root is a draw of an end or a word from the base.
+            a, b = self.settings.end_probability_prior
+            n_ends, n_words = self._tables_of_base()
+            logs = draw_log_beta(a + n_ends, b + n_words, rng)
+            self.base_shares = math.exp(logs[0]), math.exp(logs[1])
         self._weigh_lengths(rng)
 
     def _nodes_of_levels(self) -> list[Any]:
@@ -366,13 +370,6 @@ class NestedSampler(ChainComponent):
 
     def _learns_the_end(self) -> bool:
         return isinstance(self.settings.end_probability, str)
-
-    def _draw_end_probability(self, rng: NDArray[np.uint64]) -> None:
-        """Draw p_$ given the root's tables, each a draw of an end or a word from the base."""
-        a, b = self.settings.end_probability_prior
-        n_ends, n_words = self._tables_of_base()
-        logs = draw_log_beta(a + n_ends, b + n_words, rng)
-        self.base_shares = math.exp(logs[0]), math.exp(logs[1])
 
     def _tables_of_base(self) -> tuple[float, float]:
         """Return the numbers of root tables of ends and of words."""
