@@ -1,8 +1,8 @@
-"""Base class of the parts of a chain, which can be copied and can drop their data."""
+"""Base classes of the parts of a chain, which can be copied and can drop their data; states."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -35,3 +35,18 @@ class ChainComponent:
         for value in vars(self).values():
             if isinstance(value, ChainComponent):
                 value.detach()
+
+
+class ChainState:
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+
+    def __init__(self, sampler: Any):
+        self._sampler = sampler
+
+    def log_joint(self) -> float:
+        """Return the log of the joint probability of data and state that the trace has, too."""
+        return float(self._sampler.log_joint())
+
+    def copy(self) -> Self:
+        """Return a state that later sweeps do not change."""
+        return type(self)(self._sampler.copy())

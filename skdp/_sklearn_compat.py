@@ -21,6 +21,7 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.metaestimators import _BaseComposition as BaseComposition
+from sklearn.utils.validation import _check_feature_names_in as check_feature_names
 
 import skdp
 from skdp._checks import MAX_INTEGER, MAX_JOBS, check_unmasked, is_number, shorten
@@ -36,6 +37,7 @@ __all__ = [
     "PlainOutputMixin",
     "StrOptions",
     "begin_fit_task",
+    "check_feature_names",
     "get_callbacks",
     "get_parameter_constraints",
     "has_callbacks",

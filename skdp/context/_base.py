@@ -15,6 +15,7 @@ from skdp._numeric import Floats, Ints, Places
 from skdp.context._backoff._columns import (
     ContextTree,
     GapColumn,
+    are_numbers,
     check_classes,
     check_labels,
     check_levels,
@@ -28,136 +29,83 @@ _CELLS_AT_ONCE = 2**24
 """Largest number of probabilities that `predict` keeps in memory."""
 
 
-class _Events(NamedTuple):
-    """Training events: all columns of X, and what occurred in the rows with a positive weight."""
+class TrainingEvents(NamedTuple):
+    """Training events, of which those with a positive count occurred."""
 
     values: list[Values]  # all columns of X
-    is_counted: NDArray[np.bool_]  # (n_rows,), rows with a positive weight
-    outcomes: Places  # of these rows
-    counts: Places  # of these rows
+    labels: NDArray[Any]  # (n_rows,)
+    counts: Places  # (n_rows,)
     classes: NDArray[Any]
     names: NDArray[Any] | None  # of the columns of X
 
-    def encode(self, places: Iterable[int]) -> tuple[list[GapColumn], list[Places]]:
-        """Return columns of X by index, and the codes of the events in each."""
-        encoded = [
-            GapColumn.of(self.values[place][self.is_counted], describe_column(place, self.names))
-            for place in places
-        ]
-        return [column for column, _ in encoded], [codes for _, codes in encoded]
-
-
-class BackoffClassifier(ClassifierMixin):
-    """Mixin with the input checks and the public methods of a fitted tree of contexts, `_tree`."""
-
-    levels: Any
-    root: bool
-    classes: Any
-    classes_: NDArray[Any]
-    _tree: ContextTree
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = tags.input_tags.allow_nan = True
-        return tags
-
-    def _counted_models(self) -> Iterator[CountedModel]:
-        """Yield the models whose mean is the predictive distribution."""
-        raise NotImplementedError
-
-    # Input
-
-    def _read_events(self, X: Any, y: Any, sample_weight: Any) -> _Events:
-        """Return the columns of X, outcomes, counts and classes of training events."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        values = read_columns(self, X, reset=True)
-        labels = check_labels(y)
+    @classmethod
+    def read(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> TrainingEvents:
+        """Return the training events of an estimator, which records the columns of X."""
+        labels, classes = read_labels(estimator, y)
+        values = read_columns(estimator, X, reset=True)
         check_consistent_length(values[0], labels)
         counts = check_counts(sample_weight, len(labels))
-        classes = check_classes(labels, self.classes)
-        _check_all_possible(labels, classes)
-        is_counted = counts > 0
-        names = getattr(self, "feature_names_in_", None)
-        outcomes = np.searchsorted(classes, labels[is_counted])
-        return _Events(values, is_counted, outcomes, counts[is_counted], classes, names)
+        names = getattr(estimator, "feature_names_in_", None)
+        return cls(values, labels, counts, classes, names)
 
-    def _index(self, X: Any, y: Any, sample_weight: Any) -> ContextTree:
-        """Return the contexts of the training events."""
-        events = self._read_events(X, y, sample_weight)
-        levels = check_levels(self.levels, len(events.values), events.names)
-        columns, codes = events.encode([place for level in levels for place in level])
-        return ContextTree.of(
-            columns, codes, levels, events.outcomes, events.counts, events.classes,
-            has_root=bool(self.root),
-        )  # fmt: skip
+    def encode(
+        self, places: Iterable[int]
+    ) -> tuple[list[GapColumn], list[Places], Places, Places, NDArray[Any]]:
+        """Return columns by index, codes of the rows that occurred, outcomes, counts, classes."""
+        occurred = self.counts > 0
+        columns, codes = [], []
+        for place in places:
+            described = describe_column(place, self.names)
+            column, found = GapColumn.of(self.values[place][occurred], described)
+            columns.append(column)
+            codes.append(found)
+        outcomes = np.searchsorted(self.classes, self.labels[occurred])
+        return columns, codes, outcomes, self.counts[occurred], self.classes
+
+
+def read_labels(estimator: Any, y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the labels that an estimator learns from, and its classes."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
+    labels = check_labels(y)
+    classes = check_classes(labels, estimator.classes)
+    lacks = np.setdiff1d(labels, classes).tolist()
+    if lacks:
+        raise ValueError(f"classes must hold all labels of y; it lacks {shorten(lacks)}.")
+    return labels, classes
+
+
+def take_columns(estimator: Any, reader: Any) -> None:
+    """Set the number and names of columns that a clone of the estimator has read."""
+    estimator.__dict__.pop("feature_names_in_", None)
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(reader, name):
+            setattr(estimator, name, getattr(reader, name))
+
+
+class ContextClassifier(ClassifierMixin):
+    """Mixin with the public methods that follow from probabilities of the classes in contexts."""
+
+    classes: Any
+    classes_: NDArray[Any]
 
     def _find(self, X: Any) -> Any:
-        """Return the contexts of the rows of X, by depth."""
-        check_is_fitted(self)
-        return self._tree.find(read_columns(self, X, reset=False))
-
-    def _find_outcomes(self, y: Any) -> Ints:
-        """Return the indices of labels in the classes."""
-        labels = check_labels(y)
-        if (labels.dtype.kind in "biuf") != (self.classes_.dtype.kind in "biuf"):
-            raise ValueError(
-                "y must hold labels of the kind of classes_, "
-                f"{shorten(self.classes_[:3].tolist())}, "
-                f"got {shorten(labels[:3].tolist())}."
-            )
-        places = np.searchsorted(self.classes_, labels)
-        places = np.minimum(places, len(self.classes_) - 1)
-        new = labels[self.classes_[places] != labels]
-        if len(new):
-            raise ValueError(
-                f"y has the label {new[:1].tolist()[0]!r}, which is not one of the classes of fit. "
-                "Name all possible labels in the parameter classes."
-            )
-        return places.astype(np.int32)
-
-    def _probabilities(self, contexts: Any, outcomes: Ints) -> Floats:
-        """Return the probabilities of outcomes at the ends of paths."""
-        cells = self._tree.find_cells(outcomes, contexts)
-        total, n_models = np.zeros(len(outcomes)), 0
-        for model, _, _ in self._counted_models():
-            model.add_to_probabilities(outcomes, contexts, cells, total)
-            n_models += 1
-        return np.asarray(total / n_models)
+        """Return what is known of the contexts in the rows of X."""
+        raise NotImplementedError
 
     def _distributions(self, contexts: Any) -> Floats:
-        """Return the distributions at the ends of paths."""
-        total, n_models = np.zeros((len(contexts), len(self.classes_))), 0
-        for model, _, _ in self._counted_models():
-            model.add_to_distributions(contexts, total)
-            n_models += 1
-        return np.asarray(total / n_models)
+        """Return the distributions of the classes in contexts."""
+        raise NotImplementedError
 
-    # Public methods
+    def _probabilities(self, contexts: Any, outcomes: Ints) -> Floats:
+        """Return the probabilities of outcomes in contexts."""
+        raise NotImplementedError
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class in the context of each row.
-
-        Parameters
-        ----------
-        X : (n_samples, n_features) array-like or data frame
-            An unseen context has the probabilities of its narrowest part that was seen in training.
-
-        Returns
-        -------
-        (n_samples, n_classes) array
-            In the order of `classes_`.
-        """
-        contexts = self._find(X)
-        n_classes = len(self.classes_)
-        check_memory(
-            16.0 * len(contexts) * n_classes,
-            f"predict_proba: {len(contexts)} rows and {n_classes} classes",
-            "Call it for fewer rows at a time, or score_samples for given classes.",
-        )
-        return self._distributions(contexts)
+        """Return the probability of each class in the context of each row."""
+        return self._distributions(self._find(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the log probability of each class in the context of each row.
@@ -209,11 +157,107 @@ class BackoffClassifier(ClassifierMixin):
         -------
         (n_samples,) array
             Natural logarithms.
+
+        Raises
+        ------
+        ValueError
+            If a label is not in `classes_`; pass all possible labels by the parameter `classes`.
         """
         contexts = self._find(X)
         outcomes = self._most_probable(contexts) if y is None else self._find_outcomes(y)
         check_consistent_length(contexts, outcomes)
         return np.log(self._probabilities(contexts, outcomes))
+
+    def _find_outcomes(self, y: Any) -> Ints:
+        """Return the indices of labels in the classes."""
+        labels = check_labels(y)
+        if are_numbers(labels) != are_numbers(self.classes_):
+            raise ValueError(
+                "y must hold labels of the kind of classes_, "
+                f"{shorten(self.classes_[:3].tolist())}, "
+                f"got {shorten(labels[:3].tolist())}."
+            )
+        places = np.searchsorted(self.classes_, labels)
+        places = np.minimum(places, len(self.classes_) - 1)
+        new = labels[self.classes_[places] != labels]
+        if len(new):
+            raise ValueError(
+                f"y has the label {new[:1].tolist()[0]!r}, which is not one of the classes of fit. "
+                "Name all possible labels in the parameter classes."
+            )
+        return places.astype(np.int32)
+
+
+class BackoffClassifier(ContextClassifier):
+    """Mixin with the input checks and the public methods of a fitted tree of contexts, `_tree`."""
+
+    levels: Any
+    root: bool
+    _tree: ContextTree
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        return tags
+
+    def _counted_models(self) -> Iterator[CountedModel]:
+        """Yield the models whose mean is the predictive distribution."""
+        raise NotImplementedError
+
+    # Input
+
+    def _index(self, X: Any, y: Any, sample_weight: Any) -> ContextTree:
+        """Return the contexts of the training events."""
+        events = TrainingEvents.read(self, X, y, sample_weight)
+        levels = check_levels(self.levels, len(events.values), events.names)
+        columns, codes, *occurred = events.encode(place for level in levels for place in level)
+        return ContextTree.of(columns, codes, levels, *occurred, has_root=bool(self.root))
+
+    def _find(self, X: Any) -> Any:
+        """Return the contexts of the rows of X, by depth."""
+        check_is_fitted(self)
+        return self._tree.find(read_columns(self, X, reset=False))
+
+    def _probabilities(self, contexts: Any, outcomes: Ints) -> Floats:
+        """Return the probabilities of outcomes at the ends of paths."""
+        cells = self._tree.find_cells(outcomes, contexts)
+        total, n_models = np.zeros(len(outcomes)), 0
+        for model, _, _ in self._counted_models():
+            model.add_to_probabilities(outcomes, contexts, cells, total)
+            n_models += 1
+        return np.asarray(total / n_models)
+
+    def _distributions(self, contexts: Any) -> Floats:
+        """Return the distributions at the ends of paths."""
+        total, n_models = np.zeros((len(contexts), len(self.classes_))), 0
+        for model, _, _ in self._counted_models():
+            model.add_to_distributions(contexts, total)
+            n_models += 1
+        return np.asarray(total / n_models)
+
+    # Public methods
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class in the context of each row.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features) array-like or data frame
+            An unseen context has the probabilities of its narrowest part that was seen in training.
+
+        Returns
+        -------
+        (n_samples, n_classes) array
+            In the order of `classes_`.
+        """
+        contexts = self._find(X)
+        n_classes = len(self.classes_)
+        check_memory(
+            16.0 * len(contexts) * n_classes,
+            f"predict_proba: {len(contexts)} rows and {n_classes} classes",
+            "Call it for fewer rows at a time, or score_samples for given classes.",
+        )
+        return self._distributions(contexts)
 
     def explain(self, X: Any, *, as_frame: bool = False) -> Any:
         """Return the contributions of all levels to the prediction for each row.
@@ -269,12 +313,6 @@ class BackoffClassifier(ClassifierMixin):
             ]
             for i in range(len(contexts))
         ]  # fmt: skip
-
-
-def _check_all_possible(labels: NDArray[Any], classes: NDArray[Any]) -> None:
-    lacks = np.setdiff1d(labels, classes)
-    if len(lacks):
-        raise ValueError(f"classes must hold all labels of y; it lacks {shorten(lacks.tolist())}.")
 
 
 def check_counts(sample_weight: Any, n_samples: int) -> Places:

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
-from skdp.context._backoff._pool import CountedModel
-from skdp.context._base import BackoffClassifier
+from skdp.context._backoff._pool import CountedModel, uniform
+from skdp.context._base import BackoffClassifier, take_columns
 from skdp.processes._franchise import InterpolatedModel
 
 
@@ -130,19 +130,13 @@ class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator)
         diversity = np.diff(tree.cell_ptr)
         gamma = float(self.gamma)
         total = customers + gamma * diversity
-        self.__dict__.pop("feature_names_in_", None)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(reader, name):
-                setattr(self, name, getattr(reader, name))
+        take_columns(self, reader)
         self.classes_ = tree.classes
         self.n_contexts_ = np.diff(layout.node_ptr)
         self._tree = tree
         self._customers = customers.astype(np.int32)
         self._model = InterpolatedModel(
-            tree,
-            counts / total[layout.node],
-            gamma * diversity / total,
-            np.full(tree.n_outcomes, 1.0 / tree.n_outcomes),
+            tree, counts / total[layout.node], gamma * diversity / total, uniform(tree.n_outcomes)
         )
         return self
 

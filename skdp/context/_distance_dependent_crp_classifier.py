@@ -8,32 +8,29 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skdp._checks import check_concentration, check_gamma_prior, check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
-from skdp._numeric import Floats
+from skdp._numeric import Floats, Ints
 from skdp._numeric._arrays import unique_rows
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.context._backoff._columns import (
     GapColumn,
     as_rows,
-    check_labels,
     describe_column,
     find_codes,
     read_columns,
 )
+from skdp.context._base import ContextClassifier, read_labels
 from skdp.context._distance_dependent._sampler import (
     LinkModel,
     LinkSampler,
     Predictor,
     check_decay,
     check_kernel_values,
-    check_outcomes,
     check_weights,
-    find_classes,
     has_few_subsets,
     make_smoother,
 )
@@ -58,7 +55,7 @@ _MOST_PAIRS = 4_000_000
 """Number of pairs of new and known contexts per batch in tables."""
 
 
-class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
+class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
     r"""Classify categories in context by a distance-dependent CRP that links similar contexts.
 
     Each training observation links to another one with probability proportional to the similarity
@@ -324,12 +321,9 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
                 self._check_room(len(contexts), codes.shape[1])
                 similarities = self._compare(contexts, contexts)
                 given["contexts"] = contexts
-        classes, outcomes = check_outcomes(type(self).__name__, y, self.classes)
-        if len(outcomes) != len(context_of):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has "
-                f"{len(context_of)}, y has {len(outcomes)}."
-            )
+        labels, classes = read_labels(self, y)
+        check_consistent_length(context_of, labels)
+        outcomes = np.searchsorted(classes, labels)
         if similarities is None:
             check_decay(self.decay, codes.shape[1])
             check_weights(self.weights, codes.shape[1])
@@ -428,9 +422,7 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
             "_columns": observations.columns,
             "_contexts": observations.contexts,
             "_predictor": Predictor(
-                make_smoother(similarity, observations),
-                observations,
-                is_shared=sampler.is_shared,
+                make_smoother(similarity, observations), observations, is_shared=sampler.is_shared
             ),
         }
 
@@ -516,6 +508,10 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         (n_samples, n_classes) array
             Means over the stored samples of all chains; columns as in `classes_`.
         """
+        return super().predict_proba(X)
+
+    def _find(self, X: Any) -> Floats:
+        """Return the distributions of the outcomes in the rows of X."""
         check_is_fitted(self)
         if self._is_precomputed():
             contexts: NDArray[Any] = self._check_similarities(X, reset=False)
@@ -538,65 +534,11 @@ class DistanceDependentCRPClassifier(ClassifierMixin, ChainEstimator):
         proba = np.concatenate(parts)
         return proba if row_of is None else proba[row_of]
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the log probability of each outcome in each context.
+    def _distributions(self, contexts: Floats) -> Floats:
+        return contexts
 
-        Parameters
-        ----------
-        X : as in `predict_proba`
-
-        Returns
-        -------
-        (n_samples, n_classes) array
-            Natural logarithms.
-        """
-        return np.log(self.predict_proba(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable outcome in each context.
-
-        Parameters
-        ----------
-        X : as in `predict_proba`
-
-        Returns
-        -------
-        (n_samples,) array
-        """
-        best = np.argmax(self.predict_proba(X), axis=1)
-        return np.asarray(self.classes_[best])
-
-    def score_samples(self, X: Any, y: Any = None) -> Floats:
-        """Return the log probability of the observed outcome in each context.
-
-        Parameters
-        ----------
-        X : as in `predict_proba`
-        y : (n_samples,) array-like or None, default=None
-            Outcomes from `classes_`. None: the most probable outcomes, as in `predict`.
-
-        Returns
-        -------
-        (n_samples,) array
-            Natural logarithms.
-
-        Raises
-        ------
-        ValueError
-            If an outcome is not in `classes_`; pass all possible outcomes by the parameter
-            `classes`.
-        """
-        proba = self.predict_proba(X)
-        if y is None:
-            return np.asarray(np.log(proba.max(axis=1)))
-        labels = check_labels(y)
-        if len(labels) != len(proba):
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {len(proba)}, "
-                f"y has {len(labels)}."
-            )
-        codes = find_classes(self.classes_, labels, "y", "classes_")
-        return np.asarray(np.log(proba[np.arange(len(codes)), codes]))
+    def _probabilities(self, contexts: Floats, outcomes: Ints) -> Floats:
+        return np.asarray(contexts[np.arange(len(outcomes)), outcomes])
 
 
 _FIRST_CONCENTRATION, _FIRST_DECAY = 1.0, 5.0

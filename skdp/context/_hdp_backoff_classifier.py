@@ -22,7 +22,13 @@ from skdp._fit import ChainEstimator, FitState
 from skdp._numeric import Floats, Ints
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
-from skdp.context._backoff._columns import ContextTree, GapColumn, describe_column, read_columns
+from skdp.context._backoff._columns import (
+    ContextTree,
+    GapColumn,
+    describe_column,
+    label_columns,
+    read_columns,
+)
 from skdp.context._backoff._pool import (
     BackoffSampler,
     BackoffStep,
@@ -33,8 +39,9 @@ from skdp.context._backoff._pool import (
     PoolSample,
     PoolSampler,
     PoolWeights,
+    uniform,
 )
-from skdp.context._base import BackoffClassifier
+from skdp.context._base import BackoffClassifier, TrainingEvents
 from skdp.data._coding import Values
 from skdp.processes._franchise import FranchisePriors, LawAverages, TableSample, check_by_depth
 
@@ -296,13 +303,10 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
                     f"their numbers of levels; got {shorten(getattr(self, name))}."
                 )
         self._priors(1)
-        events = self._read_events(X, y, sample_weight)
-        columns, codes = events.encode(range(len(events.values)))
-        _warn_of_measurements(columns, len(events.outcomes), events.names)
-        return ChainPool.of(
-            columns, codes, events.outcomes, events.counts, events.classes,
-            has_root=bool(self.root),
-        )  # fmt: skip
+        events = TrainingEvents.read(self, X, y, sample_weight)
+        columns, codes, *occurred = events.encode(range(len(events.values)))
+        _warn_of_measurements(columns, len(occurred[0]), events.names)
+        return ChainPool.of(columns, codes, *occurred, has_root=bool(self.root))
 
     def _is_auto(self) -> bool:
         return isinstance(self.levels, str)
@@ -320,7 +324,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
 
     def _start_tree(self, tree: ContextTree, rng: NDArray[np.uint64]) -> BackoffSampler:
         priors = self._priors(tree.layout.n_depths - bool(self.root))
-        return BackoffSampler(tree, _uniform(tree.n_outcomes), priors, rng, finds_start=True)
+        return BackoffSampler(tree, uniform(tree.n_outcomes), priors, rng, finds_start=True)
 
     def _make_averages(self) -> LawAverages | PoolAverages:
         return PoolAverages() if self._is_auto() else LawAverages()
@@ -342,7 +346,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
 
     def _pool_attributes(self, best: Any, models: list[PoolSample]) -> dict[str, Any]:
         pool, samplers = best.sampler.pool, best.sampler.samplers
-        base = _uniform(len(pool.classes))
+        base = uniform(len(pool.classes))
         weights = PoolWeights.of(pool, models, base)
         by_chain = [
             _attributes_of_tree(tree, means, by_node=each.franchise.priors.by_node)
@@ -352,9 +356,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         return {
             **{name: [each[name] for each in by_chain[1:]] for name in by_chain[0]},
             "classes_": pool.classes,
-            "chains_": [
-                [j if names is None else str(names[j]) for j in chain] for chain in pool.chains[1:]
-            ],
+            "chains_": [label_columns(chain, names) for chain in pool.chains[1:]],
             "chain_weights_": weights.weights,
             "chain_scores_": weights.evidence[1:],
             "_tree": None,
@@ -371,7 +373,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         return self._pool.find(read_columns(self, X, reset=False))
 
     def _predictor(self) -> PoolPredictor:
-        base = _uniform(len(self.classes_))
+        base = uniform(len(self.classes_))
         return PoolPredictor(self._pool, self._models, self._pool_weights, base)
 
     def _distributions(self, contexts: Any) -> Floats:
@@ -407,7 +409,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     def _models_of(
         self, tree: ContextTree, samples: Iterable[TableSample]
     ) -> Iterator[CountedModel]:
-        base = _uniform(len(self.classes_))
+        base = uniform(len(self.classes_))
         for sample in samples:
             franchise = sample.franchise(tree, base)
             model = sample.interpolated(tree, base)
@@ -503,11 +505,6 @@ def _warn_of_measurements(columns: list[GapColumn], n_events: int, names: Any) -
             UserWarning,
             stacklevel=2,
         )
-
-
-def _uniform(n: int) -> Floats:
-    """Return the uniform distribution of n outcomes."""
-    return np.full(n, 1.0 / n)
 
 
 def _attributes_of_tree(tree: ContextTree, means: Any, *, by_node: bool) -> dict[str, Any]:

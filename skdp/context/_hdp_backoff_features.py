@@ -11,15 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import (
-    check_beta_prior,
-    check_gamma_prior,
-    check_memory,
-    is_list_like,
-    shorten,
-)
+from skdp._checks import check_beta_prior, check_gamma_prior, check_memory, is_list_like, shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import (
@@ -28,19 +22,19 @@ from skdp._sklearn_compat import (
     HasMethods,
     Interval,
     StrOptions,
+    check_feature_names,
     validate_parameters,
 )
 from skdp.context._backoff._columns import (
     ContextTree,
     GapColumn,
-    check_classes,
-    check_labels,
     check_levels,
     describe_column,
+    label_columns,
     read_columns,
 )
-from skdp.context._backoff._pool import BackoffSampler
-from skdp.context._base import check_counts
+from skdp.context._backoff._pool import BackoffSampler, uniform
+from skdp.context._base import TrainingEvents, take_columns
 from skdp.data._coding import Values
 from skdp.processes._franchise import FranchisePriors, TableSample
 
@@ -55,10 +49,9 @@ class _FittedChain(NamedTuple):
 
     def log_probabilities(self, codes: Places) -> Floats:
         """Return log p(class) of rows, given the codes of the chain's columns, (n, n_classes)."""
-        n_classes = self.tree.n_outcomes
-        base = np.full(n_classes, 1.0 / n_classes)
+        base = uniform(self.tree.n_outcomes)
         contexts = self.tree.find_codes(list(codes.T), len(codes))
-        total = np.zeros((len(codes), n_classes))
+        total = np.zeros((len(codes), self.tree.n_outcomes))
         for sample in self.samples:
             sample.interpolated(self.tree, base).add_to_distributions(contexts, total)
         return np.log(total / len(self.samples))
@@ -288,7 +281,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
             Such as ``maker>model_cheap``.
         """
         check_is_fitted(self)
-        names = self._input_names(input_features)
+        names = check_feature_names(self, input_features)
         return np.array(
             [
                 f"{'>'.join(str(names[j]) for j in chain)}_{label}"
@@ -308,22 +301,8 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
                 self.concentration_prior, "concentration_prior"
             ),
         }
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
         reader = clone(self)
-        values = read_columns(reader, X, reset=True)
-        labels = check_labels(y)
-        check_consistent_length(values[0], labels)
-        counts = check_counts(sample_weight, len(labels))
-        classes = check_classes(labels, self.classes)
-        lacks = np.setdiff1d(labels, classes)
-        if len(lacks):
-            raise ValueError(
-                f"classes must hold all labels of y; it lacks {shorten(lacks.tolist())}."
-            )
-        names = getattr(reader, "feature_names_in_", None)
+        values, labels, counts, classes, names = TrainingEvents.read(reader, X, y, sample_weight)
         chains = self._find_chains(len(values), names)
         self._check_size(len(labels), len(chains), len(classes))
         columns, codes = _encode(values, counts, chains, names)
@@ -347,26 +326,18 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
             return self._fit_chain(chains[k], rows, train, columns, classes, priors, rng)
 
         parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")
-        fitted = dict(
-            zip(
-                ((k, fold) for k, fold, _ in tasks),
-                parallel(joblib.delayed(learn)(*task) for task in tasks),
-                strict=True,
-            )
-        )
+        models = parallel(joblib.delayed(learn)(*task) for task in tasks)
+        fitted = {(k, fold): each for (k, fold, _), each in zip(tasks, models, strict=True)}
         features = np.empty((len(labels) if out_of_fold else 0, len(chains), len(classes)))
         if out_of_fold:
             for k, chain in enumerate(chains):
                 for fold, (_, test) in enumerate(splits, start=1):
                     mine = codes[np.ix_(test, np.array(chain))]
                     features[test, k] = fitted[k, fold].log_probabilities(mine)
-        self.__dict__.pop("feature_names_in_", None)
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(reader, name):
-                setattr(self, name, getattr(reader, name))
+        take_columns(self, reader)
         self.classes_ = classes
         self.n_iter_ = int(self.max_iter)
-        self.chains_ = [[j if names is None else str(names[j]) for j in each] for each in chains]
+        self.chains_ = [label_columns(chain, names) for chain in chains]
         self._chains, self._columns = chains, columns
         self._fitted = [fitted[k, 0] for k in range(len(chains))]
         return features.reshape(len(features), len(chains) * len(classes))
@@ -393,10 +364,8 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
             None if isinstance(value, str) else np.full(n, float(value))
             for value in (self.discount, self.concentration)
         )
-        base = np.full(len(classes), 1.0 / len(classes))
-        sampler = BackoffSampler(
-            tree, base, FranchisePriors(discount, concentration, **priors), rng, finds_start=True
-        )
+        laws = FranchisePriors(discount, concentration, **priors)
+        sampler = BackoffSampler(tree, uniform(len(classes)), laws, rng, finds_start=True)
         samples = []
         for sweep in range(self.max_iter):
             sampler.sweep()
@@ -457,20 +426,6 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
                 "cv must have each row in the test part of exactly one fold, as KFold does."
             )
         return splits
-
-    def _input_names(self, input_features: Any) -> NDArray[Any]:
-        own = getattr(self, "feature_names_in_", None)
-        if input_features is None:
-            return np.array([f"x{j}" for j in range(self.n_features_in_)]) if own is None else own
-        given = np.asarray(input_features, dtype=object)
-        if own is not None and not np.array_equal(own, given):
-            raise ValueError("input_features is not equal to feature_names_in_")
-        if len(given) != self.n_features_in_:
-            raise ValueError(
-                "input_features should have length equal to number of features "
-                f"({self.n_features_in_}), got {len(given)}"
-            )
-        return given
 
 
 def _encode(

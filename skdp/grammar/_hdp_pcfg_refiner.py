@@ -13,12 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_memory, is_number, shorten
 from skdp._fit import FitState, IterativeEstimator
 from skdp._numeric._random import Role, make_seed_sequence
-from skdp._sklearn_compat import (
-    Interval,
-    StrOptions,
-    validate_parameters,
-    with_callbacks,
-)
+from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
 from skdp.data._parse_tree import as_in_treebanks
 from skdp.grammar._chart._ascents import Expectation
 from skdp.grammar._refinement._ascent import (

@@ -35,11 +35,7 @@ class InsideOutsideResult(NamedTuple):
 
 
 def inside_outside(
-    sentences: Any,
-    root: ArrayLike,
-    rule_type: ArrayLike,
-    emission: ArrayLike,
-    binary: ArrayLike,
+    sentences: Any, root: ArrayLike, rule_type: ArrayLike, emission: ArrayLike, binary: ArrayLike
 ) -> InsideOutsideResult:
     r"""Return log probabilities of sentences under a binary grammar and expected counts of rules.
 

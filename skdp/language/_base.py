@@ -17,13 +17,8 @@ from skdp.language._ngram._trie import NgramEvents, NgramTrie, draw_sequences, j
 from skdp.processes._franchise import InterpolatedModel
 
 
-class NgramLanguageModel:
-    """Mixin with the public methods of a model of the next word, for any learning algorithm.
-
-    A fitted model has `_trie`, and predicts the mean over the models of `_interpolated_models`.
-    """
-
-    _trie: NgramTrie
+class OfWords:
+    """Mixin of estimators that take sequences of ids of words."""
 
     _sample_kind = "text"
     """Kind of the data that `skdp.utils.estimator_checks` passes to the estimator."""
@@ -33,6 +28,15 @@ class NgramLanguageModel:
         tags.input_tags.positive_only = True
         tags.input_tags.categorical = True
         return tags
+
+
+class NgramLanguageModel(OfWords):
+    """Mixin with the public methods of a model of the next word, for any learning algorithm.
+
+    A fitted model has `_trie`, and predicts the mean over the models of `_interpolated_models`.
+    """
+
+    _trie: NgramTrie
 
     def _interpolated_models(self) -> Iterator[InterpolatedModel]:
         """Yield the models whose mean is the predictive distribution."""

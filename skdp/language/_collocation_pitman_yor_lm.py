@@ -10,7 +10,6 @@ import numpy as np
 from skdp._checks import check_beta_prior
 from skdp._fit import FitState
 from skdp._numeric import Places
-from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.inference._trace import Trace
 from skdp.language._kernels._collocation_seats import LONGEST
@@ -20,8 +19,8 @@ from skdp.language._nested._collocation_model import (
     lay_out_new,
     read_new,
 )
-from skdp.language._nested._collocation_sampler import CollocationSampler, CollocationSettings
-from skdp.language._nested._sampler import Settings, Strings
+from skdp.language._nested._collocation_sampler import CollocationSampler
+from skdp.language._nested._sampler import Settings
 from skdp.language._nested_pitman_yor_lm import NestedPitmanYorLM
 
 
@@ -201,6 +200,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
         "stop_prior": [tuple, list],
     }
 
+    _sampler = CollocationSampler
     _lay_out: ClassVar[Any] = staticmethod(lay_out_new)
     _read: ClassVar[Any] = staticmethod(read_new)
 
@@ -275,13 +275,10 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
             )
 
     def _settings_of_chain(self) -> Settings:
-        return self._settings_of((1, 1, int(self.character_order)), 0.0)
-
-    def _settings_of_collocations(self) -> CollocationSettings:
-        return CollocationSettings(
-            int(self.max_collocation_length),
-            self.stop_probability,
-            check_beta_prior(self.stop_prior, "stop_prior"),
+        return self._settings_of((1, 1, int(self.character_order)), 0.0)._replace(
+            max_collocation=int(self.max_collocation_length),
+            stop_probability=self.stop_probability,
+            stop_prior=check_beta_prior(self.stop_prior, "stop_prior"),
         )
 
     def _bytes_of_chain(self, ptr: Places) -> float:
@@ -289,17 +286,6 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
         return chain_bytes(ptr, *lengths, int(self.character_order))
 
     # Chains
-
-    def _start_sampler(
-        self, data: Strings, root: np.random.SeedSequence, c: int
-    ) -> CollocationSampler:
-        return CollocationSampler(
-            data,
-            self._settings_of_chain(),
-            self._settings_of_collocations(),
-            derive_stream(root, Role.INIT, c),
-            derive_stream(root, Role.SWEEP, c),
-        )
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)

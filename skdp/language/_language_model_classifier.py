@@ -13,17 +13,14 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skdp._checks import as_floats, shorten
 from skdp._numeric._arrays import log_posterior
-from skdp._sklearn_compat import (
-    JOBS,
-    EstimatorMixin,
-    HasMethods,
-    StrOptions,
-    validate_parameters,
-)
+from skdp._sklearn_compat import JOBS, EstimatorMixin, HasMethods, StrOptions, validate_parameters
 from skdp.data import TokenSequences, check_sentences
+from skdp.language._base import OfWords
 
 
-class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class LanguageModelClassifier(
+    OfWords, EstimatorMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+):
     r"""Classify sequences by language models, one for each class, and Bayes' rule.
 
     .. math::
@@ -92,21 +89,12 @@ class LanguageModelClassifier(EstimatorMixin, ClassifierMixin, MetaEstimatorMixi
         "n_jobs": JOBS,
     }
 
-    _sample_kind = "text"
-    """Kind of the data that `skdp.utils.estimator_checks` passes to the estimator."""
-
     def __init__(
         self, estimator: Any, *, class_prior: Any = "empirical", n_jobs: int | None = None
     ):
         self.estimator = estimator
         self.class_prior = class_prior
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.input_tags.categorical = True
-        return tags
 
     def _check_prior(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the log probability of each class."""

@@ -20,6 +20,7 @@ from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import TokenSequences
 from skdp.inference._convergence import SHARE_AT_BOUND, warn_of_bound
 from skdp.inference._trace import Trace
+from skdp.language._base import OfWords
 from skdp.language._kernels._predict import choose_cuts, sum_cuts
 from skdp.language._nested._layout import (
     CONCENTRATIONS,
@@ -45,6 +46,7 @@ from skdp.language._nested._sampler import NestedSampler, Settings, Strings
 
 
 class NestedPitmanYorLM(
+    OfWords,
     TransformerMixin,
     ChainEstimator,
     auto_wrap_output_keys=None,  # type: ignore[call-arg]  # of the mixin's __init_subclass__
@@ -236,11 +238,9 @@ class NestedPitmanYorLM(
 
     _optional_attributes: ClassVar[frozenset[str]] = frozenset(["segmentations_", "word_length_"])
 
+    _sampler: ClassVar[type[NestedSampler]] = NestedSampler
     _lay_out: ClassVar[Any] = staticmethod(lay_out_strings)
     _read: ClassVar[Any] = staticmethod(read_strings)
-
-    _sample_kind = "text"
-    """Kind of the data that `skdp.utils.estimator_checks` passes to the estimator."""
 
     def __init__(
         self,
@@ -301,8 +301,6 @@ class NestedPitmanYorLM(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
 
@@ -355,12 +353,8 @@ class NestedPitmanYorLM(
     # Chains
 
     def _start_sampler(self, data: Strings, root: np.random.SeedSequence, c: int) -> NestedSampler:
-        return NestedSampler(
-            data,
-            self._settings_of_chain(),
-            derive_stream(root, Role.INIT, c),
-            derive_stream(root, Role.SWEEP, c),
-        )
+        streams = (derive_stream(root, role, c) for role in (Role.INIT, Role.SWEEP))
+        return self._sampler(data, self._settings_of_chain(), *streams)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)

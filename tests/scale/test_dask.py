@@ -187,14 +187,12 @@ def test_a_broken_connection_that_is_no_loss(client, monkeypatch):
 
 def test_expectations_survive_a_lost_worker(client):
     with joblib.parallel_config("threading"), choose_executor(None) as executor:
-        expected = DistributedSentences(split(4), executor).expected_counts(np.dtype(float))(
-            WEIGHTS
-        )
+        expected = DistributedSentences(split(4), executor).rule_counts(np.dtype(float), WEIGHTS)
     with choose_executor(None) as executor:
-        expect = DistributedSentences(split(4), executor).expected_counts(np.dtype(float))
+        data = DistributedSentences(split(4), executor)
         kill_a_worker(client)
         with pytest.warns(RuntimeWarning, match="gone.*They are opened again"):
-            log_likelihood, counts = expect(WEIGHTS)
+            log_likelihood, counts = data.rule_counts(np.dtype(float), WEIGHTS)
     assert log_likelihood == expected[0]
     for mine, theirs in zip(counts, expected[1], strict=True):
         assert_array_equal(mine, theirs)

@@ -32,6 +32,11 @@ def describe_column(column: int, names: NDArray[Any] | None) -> str:
     return f"column {column}" if names is None else f"column {str(names[column])!r}"
 
 
+def label_columns(columns: Sequence[int], names: NDArray[Any] | None) -> list[Any]:
+    """Return columns by their names if they have any, else by their indices."""
+    return list(columns) if names is None else [str(names[j]) for j in columns]
+
+
 def read_columns(estimator: Any, X: Any, *, reset: bool) -> list[Values]:
     """Return the columns of X; `reset` (in ``fit``) records their number and names."""
     if hasattr(X, "__next__"):
@@ -135,6 +140,12 @@ def check_labels(y: Any) -> NDArray[Any]:
     return labels
 
 
+def are_numbers(labels: NDArray[Any]) -> bool:
+    """Return whether labels, which are of one kind, are numbers."""
+    kind = labels.dtype.kind
+    return kind in "biuf" or (kind == "O" and not any(isinstance(each, str) for each in labels))
+
+
 def check_classes(labels: NDArray[Any], classes: Any) -> NDArray[Any]:
     """Return the sorted classes, either the distinct labels or the given classes."""
     seen = _unique(labels, "y")
@@ -148,7 +159,7 @@ def check_classes(labels: NDArray[Any], classes: Any) -> NDArray[Any]:
             "classes must hold labels that can be sorted, strings or numbers; it contains NaN, "
             f"None or another missing value: {shorten(classes)}."
         )
-    if len(given) and (given.dtype.kind in "biuf") != (seen.dtype.kind in "biuf"):
+    if len(given) and are_numbers(given) != are_numbers(seen):
         raise ValueError(
             f"classes must hold labels of the kind of y's, {shorten(seen[:3].tolist())}, got "
             f"{shorten(given[:3].tolist())}."

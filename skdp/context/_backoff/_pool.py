@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
-from skdp._part import ChainComponent
-from skdp.context._backoff._columns import ContextTree
+from skdp._part import ChainComponent, ChainState
+from skdp.context._backoff._columns import ContextTree, find_codes
 from skdp.context._backoff._screening import (
     Chain,
     Events,
@@ -32,16 +32,13 @@ from skdp.processes._franchise import (
 )
 from skdp.processes._kernels_interpolated import OutcomeCells, add_left_out
 
+
+def uniform(n: int) -> Floats:
+    """Return the uniform distribution of n outcomes."""
+    return np.full(n, 1.0 / n)
+
+
 # Predictive distributions of left-out events, from samples that are given all events.
-
-
-def leave_one_out(
-    index: ContextIndex, samples: list[TableSample], cells: Ints, base: Floats
-) -> Floats:
-    """Return p(. | context of the event, all other events), (n_events, n_outcomes)."""
-    inverse, total = leave_one_out_terms(index, samples, cells, base)
-    total /= inverse[:, None]
-    return total
 
 
 def leave_one_out_terms(
@@ -239,10 +236,9 @@ class ChainPool:
             outcomes=none, counts=none,
         )  # fmt: skip
 
-    def find(self, values: list[Values]) -> Places:
+    def find(self, values: list[Values]) -> Ints:
         """Return the codes of rows in all columns, -1 for unseen categories."""
-        found = [column.find(those) for column, those in zip(self.columns, values, strict=True)]
-        return np.column_stack(found)
+        return find_codes(self.columns, values)
 
     def contexts(self, k: int, codes: Places) -> Ints:
         """Return the contexts of rows in tree k."""
@@ -252,10 +248,10 @@ class ChainPool:
         """Return the distributions of the left-out events, (n_trees, n, n_outcomes)."""
         found = np.empty((len(self.trees), len(self.outcomes), len(self.classes)), np.float32)
         for k, tree in enumerate(self.trees):
-            cells = tree.find_cells(
-                self.outcomes.astype(np.int32), self.contexts(k, self.codes)
-            )  # fmt: skip
-            found[k] = leave_one_out(tree, [sample[k] for sample in samples], cells, base)
+            cells = tree.find_cells(self.outcomes.astype(np.int32), self.contexts(k, self.codes))
+            of_tree = [sample[k] for sample in samples]
+            inverse, total = leave_one_out_terms(tree, of_tree, cells, base)
+            found[k] = total / inverse[:, None]  # p(. | context of the event, all other events)
         return found
 
 
@@ -363,7 +359,10 @@ class PoolPredictor:
         pool = self._pool
         found = np.zeros((len(pool.trees), len(codes), len(pool.classes)))
         for k, models in enumerate(self._models):
-            add_all(models, pool.contexts(k, codes), found[k])
+            contexts = pool.contexts(k, codes)
+            for model in models:
+                model.add_to_distributions(contexts, found[k])
+            found[k] /= len(models)
         weights = self._weights
         return replace_unknown(
             found, pool.chains, weights.evidence, codes < 0, weights.uses_new_contexts
@@ -421,14 +420,7 @@ def _mean_counts(models: Iterator[CountedModel]) -> tuple[Floats, Floats]:
     return customers, tables
 
 
-def add_all(models: list[InterpolatedModel], contexts: Ints, total: Floats) -> None:
-    """Write the mean of the models' distributions to `total`, which is zero."""
-    for model in models:
-        model.add_to_distributions(contexts, total)
-    total /= len(models)
-
-
-class PoolState:
+class PoolState(ChainState):
     """The state of the chains of columns after a sweep: a live, read-only view.
 
     Attributes
@@ -439,9 +431,6 @@ class PoolState:
         The state of each chain's franchise, with tables, customers, contexts and outcomes.
     """
 
-    def __init__(self, sampler: PoolSampler):
-        self._sampler = sampler
-
     @property
     def columns(self) -> list[Chain]:
         """The columns of each chain; the first has none."""
@@ -451,14 +440,6 @@ class PoolState:
     def chains(self) -> list[BackoffState]:
         """The state of each chain's franchise."""
         return [each.state() for each in self._sampler.samplers]
-
-    def log_joint(self) -> float:
-        """Return the sum of the chains' log p(outcomes, tables, discounts, concentrations)."""
-        return self._sampler.log_joint()
-
-    def copy(self) -> PoolState:
-        """Return a copy of the state that later sweeps do not change."""
-        return PoolState(self._sampler.copy())
 
 
 class PoolSampler(ChainComponent):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,7 @@ from scipy.special import gammaln
 from skdp._checks import as_floats, is_number, shorten
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
-from skdp._part import ChainComponent
-from skdp.context._backoff._columns import check_classes, check_labels
+from skdp._part import ChainComponent, ChainState
 from skdp.context._distance_dependent._kernels import Components, kernel_of
 from skdp.context._distance_dependent._similarities import (
     ContextObservations,
@@ -32,11 +32,8 @@ from skdp.context._distance_dependent._similarities import (
 # Public state of the sampler after a sweep.
 
 
-class LinkState:
+class LinkState(ChainState):
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
-
-    def __init__(self, sampler: Any):
-        self._sampler = sampler
 
     @property
     def links(self) -> NDArray[np.int64]:
@@ -72,14 +69,6 @@ class LinkState:
         """Parameter gamma of the prior on distributions of outcomes."""
         return float(self._sampler.outcome_prior)
 
-    def log_joint(self) -> float:
-        """Return log p(links, outcomes) given the parameters."""
-        return float(self._sampler.log_joint())
-
-    def copy(self) -> LinkState:
-        """Return a state that later sweeps do not change."""
-        return LinkState(self._sampler.copy())
-
 
 # Stored samples of links, and predictions for new contexts.
 
@@ -94,64 +83,47 @@ class LinkModel:
     outcome_prior: float
 
 
-class Smoother(Protocol):
-    """Sums over the training contexts, weighted by their similarity to new contexts."""
-
-    def smooth(
-        self, contexts: NDArray, models: Sequence[LinkModel], values: Sequence[Floats]
-    ) -> list[Floats]:
-        """Return (m, X) sums for each sample's (U, X) values, or for a single array of values."""
+Smoother = Callable[[NDArray, Sequence[LinkModel], Sequence[Floats]], list[Floats]]
+"""Function from new contexts, samples and (U, X) values of each sample (or of all) to (m, X) sums
+over the training contexts, weighted by their similarity to the new contexts."""
 
 
-class SubsetSmoother:
-    """Sums of similarities from counts of observations that agree in sets of columns."""
-
-    def __init__(self, index: SubsetIndex, *, is_product: bool):
-        self.index = index
-        self.is_product = is_product
-
-    def smooth(
-        self, contexts: Ints, models: Sequence[LinkModel], values: Sequence[Floats]
-    ) -> list[Floats]:
-        """Return sums for contexts that are given as codes."""
-        parameters = [np.asarray(model.parameter) for model in models]
-        weights = np.array(
-            [weigh_subsets(decay) for decay in parameters] if self.is_product else parameters
-        )
-        return self.index.smooth(contexts, weights, values)
+def smooth_by_subsets(
+    index: SubsetIndex,
+    weigh: Callable[[Floats], Floats] | None,  # weights of the sets; None: the parameter itself
+    contexts: Ints,
+    models: Sequence[LinkModel],
+    values: Sequence[Floats],
+) -> list[Floats]:
+    """Return sums from counts of observations that agree in sets of columns."""
+    parameters = [np.asarray(model.parameter) for model in models]
+    weights = parameters if weigh is None else list(map(weigh, parameters))
+    return index.smooth(contexts, np.array(weights), values)
 
 
-class TableSmoother:
-    """Sums of similarities from a table of all pairs; without codes, similarities are given."""
+def smooth_given(
+    contexts: NDArray, models: Sequence[LinkModel], values: Sequence[Floats]
+) -> list[Floats]:
+    """Return sums for contexts that are rows of similarities."""
+    sums = [contexts @ value for value in values]
+    return [sums[s % len(sums)] for s in range(len(models))]
 
-    def __init__(self, codes: Ints | None):
-        self.codes = codes
 
-    def smooth(
-        self, contexts: NDArray, models: Sequence[LinkModel], values: Sequence[Floats]
-    ) -> list[Floats]:
-        """Return sums for contexts as codes, or as rows of similarities if these are given."""
-        if self.codes is None:
-            sums = [contexts @ value for value in values]
-            return [sums[s % len(sums)] for s in range(len(models))]
-        differ = contexts[:, None] != self.codes
-        out = []
-        for s, model in enumerate(models):
-            similarities = np.exp(-(differ @ model.parameter))
-            out.append(similarities @ values[s % len(values)])
-        return out
+def smooth_by_table(
+    codes: Ints, contexts: NDArray, models: Sequence[LinkModel], values: Sequence[Floats]
+) -> list[Floats]:
+    """Return sums with the product similarity of all pairs of contexts and training `codes`."""
+    differ = contexts[:, None] != codes
+    return [
+        np.exp(-(differ @ model.parameter)) @ values[s % len(values)]
+        for s, model in enumerate(models)
+    ]
 
 
 class Predictor:
     """Predictive distributions of the outcomes in new contexts, from stored samples."""
 
-    def __init__(
-        self,
-        smoother: Smoother,
-        observations: ContextObservations,
-        *,
-        is_shared: bool,
-    ):
+    def __init__(self, smoother: Smoother, observations: ContextObservations, *, is_shared: bool):
         self.smoother = smoother
         self.context_of, self.outcomes = observations.context_of, observations.outcomes
         self.n_contexts, self.n_outcomes = observations.n_contexts, observations.n_outcomes
@@ -180,7 +152,7 @@ class Predictor:
     def predict(self, contexts: NDArray, models: Sequence[LinkModel]) -> Floats:
         """Return the distributions of outcomes in new contexts, (m, X): the mean over samples."""
         kinds = models[:1] if self.is_shared else models
-        sums = self.smoother.smooth(contexts, models, [self._values(model) for model in kinds])
+        sums = self.smoother(contexts, models, [self._values(model) for model in kinds])
         total = np.zeros((len(contexts), self.n_outcomes))
         for model, part in zip(models, sums, strict=True):
             weights = part + model.concentration * self._fresh(model)  # parts may share memory
@@ -281,15 +253,9 @@ class LinkSampler(ChainComponent):
         """Draw all links, the parameters of the priors, and the parameter of the similarity."""
         components = self._make_components()
         kernel_of(self.is_shared, self.similarity.is_table)(
-            N_PROPOSALS,
-            self.concentration,
-            self.outcome_prior,
-            self._log_gammas,
-            self._log_total_gammas,
-            self.similarity.source,
-            components,
-            self.stream,
-        )
+            N_PROPOSALS, self.concentration, self.outcome_prior, self._log_gammas,
+            self._log_total_gammas, self.similarity.source, components, self.stream,
+        )  # fmt: skip
         self.labels = name_by_first(components.labels)
         self._draw_outcome_prior()
         self._draw_concentration()
@@ -372,13 +338,9 @@ class LinkSampler(ChainComponent):
             self._count_components()[None] if self.is_shared else self._count_members()
         )
 
-    def log_outcomes(self) -> float:
-        """Return the log probability of the outcomes given the links."""
-        return self._count_outcomes().log_probability(self.outcome_prior)
-
     def log_joint(self) -> float:
         """Return log p(links, outcomes) given the parameters."""
-        return self.log_links() + self.log_outcomes()
+        return self.log_links() + self._count_outcomes().log_probability(self.outcome_prior)
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars for the trace."""
@@ -454,25 +416,6 @@ def check_weights(weights: Any, n_columns: int) -> Floats | None:
     return shares / shares.sum()
 
 
-def check_outcomes(name: str, y: Any, classes: Any) -> tuple[NDArray[Any], Places]:
-    """Return the classes and the class index of each outcome."""
-    if y is None:
-        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
-    labels = check_labels(y)
-    found = check_classes(labels, classes)
-    return found, find_classes(found, labels, "y", "classes")
-
-
-def find_classes(classes: NDArray[Any], labels: NDArray[Any], name: str, where: str) -> Places:
-    """Return the class indices of labels."""
-    numbers = {value: k for k, value in enumerate(classes.tolist())}
-    codes = np.array([numbers.get(value, -1) for value in labels.tolist()], dtype=np.int64)
-    if np.any(codes < 0):
-        missing = labels.tolist()[int(np.argmin(codes))]
-        raise ValueError(f"{name} has the outcome {missing!r}, which is not in {where}.")
-    return codes
-
-
 def check_kernel_values(values: Any, shape: tuple[int, ...], what: str) -> Floats:
     """Return similarities after checking them."""
     similarities = as_floats(values, what)
@@ -493,6 +436,10 @@ def check_kernel_values(values: Any, shape: tuple[int, ...], what: str) -> Float
 
 def make_smoother(similarity: Similarity, observations: ContextObservations) -> Smoother:
     """Return the smoother over the training contexts for a similarity."""
-    if isinstance(similarity, SubsetProduct | SubsetOverlap):
-        return SubsetSmoother(similarity.index, is_product=isinstance(similarity, SubsetProduct))
-    return TableSmoother(None if isinstance(similarity, GivenTable) else observations.codes)
+    if isinstance(similarity, SubsetProduct):
+        return partial(smooth_by_subsets, similarity.index, weigh_subsets)
+    if isinstance(similarity, SubsetOverlap):
+        return partial(smooth_by_subsets, similarity.index, None)
+    if isinstance(similarity, GivenTable):
+        return smooth_given
+    return partial(smooth_by_table, observations.codes)

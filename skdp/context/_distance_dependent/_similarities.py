@@ -82,16 +82,6 @@ def count_pairs(
 # observations that agree in it. Overlaps are sums over single columns by definition.
 
 
-def all_subsets(n_columns: int) -> list[int]:
-    """Return all sets of columns as bits, subsets before their supersets."""
-    return list(range(2**n_columns))
-
-
-def single_columns(n_columns: int) -> list[int]:
-    """Return the sets of a single column."""
-    return [1 << d for d in range(n_columns)]
-
-
 def weigh_subsets(decay: Floats) -> Floats:
     """Return the weights of all sets of columns in the "product" similarity: they sum to 1."""
     weights = np.ones(1)
@@ -335,7 +325,7 @@ class SubsetProduct(_Subsets, _Product):
     """The product similarity as a sum over all sets of columns."""
 
     def _list_subsets(self, n_columns: int) -> list[int]:
-        return all_subsets(n_columns)
+        return list(range(2**n_columns))  # as bits, subsets before their supersets
 
     def _weigh(self) -> Floats:
         return weigh_subsets(self.parameter)
@@ -352,7 +342,7 @@ class SubsetOverlap(_Subsets):
     name = "weight"
 
     def _list_subsets(self, n_columns: int) -> list[int]:
-        return single_columns(n_columns)
+        return [1 << d for d in range(n_columns)]
 
     def _weigh(self) -> Floats:
         return self.parameter
@@ -426,13 +416,8 @@ class _TableSimilarity(Similarity):
 
     def _accumulate(self, similarities: Floats) -> None:
         self.source.own[:] = np.diagonal(similarities)
-        kernels.accumulate(
-            similarities,
-            self._context_of_column,
-            self._column_repeats,
-            self._starts_group,
-            self.source.cumulative,
-        )
+        columns = self._context_of_column, self._column_repeats, self._starts_group
+        kernels.accumulate(similarities, *columns, self.source.cumulative)
 
 
 class GivenTable(_TableSimilarity):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,6 @@ from skdp.grammar._chart._paths import (
     find_best_trees,
 )
 from skdp.grammar._kernels import _lanes as lanes
-from skdp.grammar._kernels._long import count_long, sum_long
 
 
 class ExpectedCounts(NamedTuple):
@@ -87,10 +85,7 @@ def expected_symbols(
 
 
 def viterbi(
-    sentences: Sentences | SentenceBatches,
-    weights: RuleWeights,
-    *,
-    n_jobs: int | None = None,
+    sentences: Sentences | SentenceBatches, weights: RuleWeights, *, n_jobs: int | None = None
 ) -> tuple[Floats, TreeArrays]:
     """Return the log weight of the most probable tree of each sentence, (n,), and the trees.
 
@@ -100,9 +95,8 @@ def viterbi(
     batches = SentenceBatches.of(sentences)
     log_prob = np.empty(len(batches.distinct))
     found: list[Any] = [None] * len(log_prob)
-
-    everything = np.arange(len(log_prob))
-    for part, trees in batches.map(_BestTrees(batches, weights), everything, 1, n_jobs):
+    work, everything = partial(_find_best, batches, weights), np.arange(len(log_prob))
+    for part, trees in batches.map(work, everything, 1, n_jobs):
         for place, (log_weight, *tree) in zip(part, trees, strict=True):
             log_prob[place] = log_weight
             found[place] = tree
@@ -124,7 +118,7 @@ def sample_trees(
     members = np.split(order, ends[:-1])
     found: list[Any] = [None] * len(batches.inverse)
     everything = np.arange(len(batches.distinct))
-    draw = _Draws(batches, rules, weights, members, streams)
+    draw = partial(_draw, batches, rules, weights, members, streams)
     for _, drawn in batches.map(draw, everything, rules.n_lanes, n_jobs):
         for i, stream, tree in drawn:
             streams[i] = stream
@@ -132,124 +126,43 @@ def sample_trees(
     return _join_trees(found)
 
 
-# Work on a part of the sentences, as classes, so that it can be pickled. Their objects are equal
-# only to themselves (eq=False), because joblib hashes the objects that it sends to dask.
+# Work on a part of the sentences, which may be done in another process.
 
 
-@dataclass(frozen=True, eq=False)
-class _BestTrees:
-    """Finds best trees."""
-
-    batches: SentenceBatches
-    weights: RuleWeights
-
-    def __call__(self, part: Places) -> list[tuple[float, Any, Any]]:
-        batches = self.batches
-        return find_best_trees([batches.sentence(place) for place in part], self.weights)
+def _find_best(batches: SentenceBatches, weights: RuleWeights, part: Places) -> list[Any]:
+    """Return log weight, symbols and lengths of the best trees."""
+    return find_best_trees([batches.sentence(place) for place in part], weights)
 
 
-@dataclass(frozen=True, eq=False)
-class _Draws:
-    """Draws trees: returns the index of the sentence, its advanced stream, and the tree."""
-
-    batches: SentenceBatches
-    rules: LaneRules
-    weights: RuleWeights
-    members: list[Places]
-    """For each distinct sentence, the indices of all sentences that are equal to it."""
-    streams: NDArray[np.uint64]
-
-    def __call__(self, part: Places) -> list[tuple[int, NDArray[np.uint64], Any]]:
-        batches, rules, weights = self.batches, self.rules, self.weights
-        chart = ExtendedSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
-        numbers = ExtendedWeights.of(weights)
-        drawn = []
-        for begin in range(0, len(part), rules.n_lanes):
-            batch = part[begin : begin + rules.n_lanes]
-            _, unsafe, space = _sum_part(batches, rules, batch, batches.multiplicity, None)
-            for w, place in enumerate(batch):
-                sentence = batches.sentence(place)
-                is_parsed = True
-                if unsafe[w]:
-                    is_parsed = chart.sum_inside(sentence, numbers)[2] > -np.inf
-                else:
-                    lanes.export_inside(
-                        space, w, rules.n_emitting, weights.first_branching, *chart.inside
-                    )
-                for i in self.members[place]:
-                    stream = self.streams[i].copy()
-                    tree = chart.draw(len(sentence[0]), numbers, stream, is_parsed)
-                    drawn.append((int(i), stream, tree))
-        return drawn
-
-
-@dataclass(frozen=True, eq=False)
-class _LaneSums:
-    """Sums over trees: returns log probabilities, a mask of unsafe ones, and counts or None."""
-
-    batches: SentenceBatches
-    rules: LaneRules
-    multiplicity: Floats
-    counts: bool
-    symbols: bool
-
-    def __call__(self, part: Places) -> tuple[Floats, NDArray[np.bool_], _Counts | None]:
-        n_rows = len(part) if self.symbols else 0
-        found = _Counts.zeros(self.rules, n_rows) if self.counts else None
-        values, unsafe, _ = _sum_part(self.batches, self.rules, part, self.multiplicity, found)
-        return values, unsafe, found
-
-
-@dataclass(frozen=True, eq=False)
-class _LongSums:
-    """Sums over trees like `_LaneSums`, for long sentences."""
-
-    batches: SentenceBatches
-    rules: LongRules
-    multiplicity: Floats
-    counts: bool
-    symbols: bool
-
-    def __call__(self, part: Places) -> tuple[Floats, NDArray[np.bool_], _Counts | None]:
-        batches, rules = self.batches, self.rules
-        space = rules.make_space(int(batches.lengths(batches.distinct[part]).max()))
-
-        def sum_inside(part: Places, log_prob: Floats, in_doubt: NDArray[np.bool_]) -> None:
-            which = batches.distinct[part]
-            sum_long(*batches.arrays, which, rules.numbers, space, log_prob, in_doubt)
-
-        def count(
-            part: Places, log_prob: Floats, unsafe: NDArray[np.bool_], found: _Counts
-        ) -> None:
-            count_long(
-                *batches.arrays, batches.distinct[part],
-                self.multiplicity[part], rules.numbers, space, log_prob, unsafe,
-                found.root, found.emission, found.words.ravel(), found.rest.ravel(), found.symbols,
-            )  # fmt: skip
-
-        n_rows = len(part) if self.symbols else 0
-        found = _Counts.zeros(rules, n_rows) if self.counts else None
-        return *_sum_safely(part, sum_inside, count, rules, found), found
-
-
-@dataclass(frozen=True, eq=False)
-class _ExtendedSums:
-    """Sums over trees in extended range: returns log probabilities, counts, and symbols."""
-
-    batches: SentenceBatches
-    weights: RuleWeights
-    multiplicity: Floats
-
-    def __call__(self, part: Places) -> tuple[Floats, list[Floats], Floats]:
-        batches, weights = self.batches, self.weights
-        space = ExtendedSpace(weights, int(batches.lengths(batches.distinct[part]).max()))
-        numbers = ExtendedWeights.of(weights)
-        counts = [np.zeros(part.shape) for part in weights[:3]]
-        found, nodes = np.empty(len(part)), np.zeros((len(part), weights.n_symbols))
-        for k, place in enumerate(part):
+def _draw(
+    batches: SentenceBatches,
+    rules: LaneRules,
+    weights: RuleWeights,
+    members: list[Places],  # all sentences that are equal to each distinct sentence
+    streams: NDArray[np.uint64],
+    part: Places,
+) -> list[tuple[int, NDArray[np.uint64], Any]]:
+    """Return drawn trees: the index of the sentence, its advanced stream, and the tree."""
+    chart = ExtendedSpace(weights, batches.longest(part))
+    numbers = ExtendedWeights.of(weights)
+    drawn = []
+    for begin in range(0, len(part), rules.n_lanes):
+        batch = part[begin : begin + rules.n_lanes]
+        space = rules.make_space(batches.longest(batch))
+        _, unsafe = _sum_inside(batches, rules, batches.multiplicity[batch], space, batch)
+        for w, place in enumerate(batch):
             sentence = batches.sentence(place)
-            found[k] = space.count(sentence, numbers, self.multiplicity[place], counts, nodes[k])
-        return found, counts, nodes
+            is_parsed = True
+            if unsafe[w]:
+                is_parsed = chart.sum_inside(sentence, numbers)[2] > -np.inf
+            else:
+                first = weights.first_branching
+                lanes.export_inside(space, w, rules.n_emitting, first, *chart.inside)
+            for i in members[place]:
+                stream = streams[i].copy()
+                tree = chart.draw(len(sentence[0]), numbers, stream, is_parsed)
+                drawn.append((int(i), stream, tree))
+    return drawn
 
 
 class _Counts(NamedTuple):
@@ -273,53 +186,53 @@ class _Counts(NamedTuple):
         )
 
 
-def _sum_part(
-    batches: SentenceBatches,
-    rules: LaneRules,
-    part: Places,
-    multiplicity: Floats,
-    counts: _Counts | None,
-) -> tuple[Floats, NDArray[np.bool_], lanes.LaneSpace]:
-    """Return log probabilities, a mask of unsafe ones, and the work space of the last batch."""
-    n = rules.n_lanes
-    space = rules.make_space(int(batches.lengths(batches.distinct[part]).max()))
-
-    def sum_inside(part: Places, log_prob: Floats, in_doubt: NDArray[np.bool_]) -> None:
-        which, times = batches.distinct[part], multiplicity[part]
-        lanes.sum_inside(
-            *batches.arrays, which, n, times, rules.numbers, space, log_prob, in_doubt,
-        )  # fmt: skip
-
-    def count(part: Places, log_prob: Floats, unsafe: NDArray[np.bool_], found: _Counts) -> None:
-        which, times = batches.distinct[part], multiplicity[part]
-        lanes.count_batches(
-            *batches.arrays, which, n, times, rules.numbers, space, log_prob, unsafe, *found,
-        )  # fmt: skip
-
-    return *_sum_safely(part, sum_inside, count, rules, counts), space
-
-
-def _sum_safely(
-    part: Places,
-    sum_inside: Callable[[Places, Floats, NDArray[np.bool_]], None],
-    count: Callable[[Places, Floats, NDArray[np.bool_], _Counts], None],
-    rules: LaneRules | LongRules,
-    counts: _Counts | None,
+def _sum_inside(
+    batches: SentenceBatches, rules: LaneRules | LongRules, times: Floats, space: Any, part: Places
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return log probabilities and a mask of unsafe ones, and add counts if requested."""
-    log_prob, unsafe = np.empty(len(part)), np.zeros(len(part), dtype=bool)
-    if counts is not None:
-        count(part, log_prob, unsafe, counts)
-        return log_prob, unsafe
+    """Return log probabilities and a mask of unsafe ones."""
     # Inside sums alone need a kernel of half the size, but leave some sentences in doubt, whose
     # safety only the outside sums determine.
-    sum_inside(part, log_prob, unsafe)
+    log_prob, unsafe = np.empty(len(part)), np.zeros(len(part), dtype=bool)
+    rules.sum_inside(batches, part, times, space, log_prob, unsafe)
     in_doubt = np.flatnonzero(unsafe)
     if len(in_doubt):
         values, is_unsafe = np.empty(len(in_doubt)), np.zeros(len(in_doubt), dtype=bool)
-        count(part[in_doubt], values, is_unsafe, _Counts.zeros(rules, 0))
+        unused = _Counts.zeros(rules, 0)
+        which = part[in_doubt]
+        rules.count(batches, which, times[in_doubt], space, values, is_unsafe, *unused)
         log_prob[in_doubt], unsafe[in_doubt] = values, is_unsafe
     return log_prob, unsafe
+
+
+def _sum_part(
+    batches: SentenceBatches,
+    rules: LaneRules | LongRules,
+    multiplicity: Floats,
+    counts: bool,
+    symbols: bool,
+    part: Places,
+) -> tuple[Floats, NDArray[np.bool_], _Counts | None]:
+    """Return log probabilities, a mask of unsafe ones, and counts or None."""
+    times, space = multiplicity[part], rules.make_space(batches.longest(part))
+    if not counts:
+        return *_sum_inside(batches, rules, times, space, part), None
+    log_prob, unsafe = np.empty(len(part)), np.zeros(len(part), dtype=bool)
+    found = _Counts.zeros(rules, len(part) if symbols else 0)
+    rules.count(batches, part, times, space, log_prob, unsafe, *found)
+    return log_prob, unsafe, found
+
+
+def _sum_in_extended_range(
+    batches: SentenceBatches, weights: RuleWeights, multiplicity: Floats, part: Places
+) -> tuple[Floats, list[Floats], Floats]:
+    """Return log probabilities, counts and symbols, with numbers of unlimited range."""
+    space, numbers = ExtendedSpace(weights, batches.longest(part)), ExtendedWeights.of(weights)
+    counts = [np.zeros(table.shape) for table in weights[:3]]
+    found, nodes = np.empty(len(part)), np.zeros((len(part), weights.n_symbols))
+    for k, place in enumerate(part):
+        sentence = batches.sentence(place)
+        found[k] = space.count(sentence, numbers, multiplicity[place], counts, nodes[k])
+    return found, counts, nodes
 
 
 def _sum(
@@ -345,16 +258,14 @@ def _sum(
         rules = LaneRules(weights, precision)
 
         long = are_long(batches.lengths(batches.distinct[left]), rules.n_lanes)
-        works: list[tuple[_LaneSums | _LongSums, Places, int]] = [
-            (_LaneSums(batches, rules, multiplicity, counts, symbols), left[~long], rules.n_lanes)
-        ]
+        works: list[tuple[LaneRules | LongRules, Places]] = [(rules, left[~long])]
         if long.any():
-            alone = _LongSums(batches, LongRules(rules), multiplicity, counts, symbols)
-            works.append((alone, left[long], 1))
+            works.append((LongRules(rules), left[long]))
         unsafe = [left[:0]]
-        for work, places, multiple in works:
-            sums = _Counts.zeros(work.rules, 0)
-            for part, (values, is_unsafe, found) in batches.map(work, places, multiple, n_jobs):
+        for mine, places in works:
+            sums = _Counts.zeros(mine, 0)
+            work = partial(_sum_part, batches, mine, multiplicity, counts, symbols)
+            for part, (values, is_unsafe, found) in batches.map(work, places, mine.n_lanes, n_jobs):
                 log_prob[part] = values
                 unsafe.append(part[is_unsafe])
                 if found is not None:
@@ -364,32 +275,16 @@ def _sum(
                     all_symbols[part] = found.symbols
             totals[0] += sums.root
             totals[1] += np.where(weights.log_emission > -np.inf, sums.emission.T, 0.0)
-            totals[2] += work.rules.join(sums.words, sums.rest) * rules.binary
+            totals[2] += mine.join(sums.words, sums.rest) * rules.binary
         left = np.sort(np.concatenate(unsafe))
-    _sum_in_extended_range(
-        batches, weights, multiplicity, left, log_prob, totals, all_symbols, n_jobs
-    )
-    return log_prob, totals, all_symbols
-
-
-def _sum_in_extended_range(
-    batches: SentenceBatches,
-    weights: RuleWeights,
-    multiplicity: Floats,
-    places: Places,
-    log_prob: Floats,
-    totals: list[Floats],
-    symbols: Floats,
-    n_jobs: int | None,
-) -> None:
-    """Write log probabilities, and add counts, of sentences in extended range."""
-    work = _ExtendedSums(batches, weights, multiplicity)
-    for part, (found, counts, nodes) in batches.map(work, places, 1, n_jobs):
-        log_prob[part] = found
-        for total, each in zip(totals, counts, strict=True):
+    extended = partial(_sum_in_extended_range, batches, weights, multiplicity)
+    for part, (values, of_part, nodes) in batches.map(extended, left, 1, n_jobs):
+        log_prob[part] = values
+        for total, each in zip(totals, of_part, strict=True):
             total += each
-        if len(symbols):
-            symbols[part] = nodes
+        if symbols:
+            all_symbols[part] = nodes
+    return log_prob, totals, all_symbols
 
 
 def _join_trees(parts: list[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> TreeArrays:

@@ -129,11 +129,8 @@ class BestTrees(ABC):
             self._seen[item].add(key)
             cost = -self._score(item, edge)
             for each, rank in zip(below, ranks, strict=True):
-                cost += self._cost(each, rank)
+                cost += self._found[each][rank].cost if rank else -self._best(each)
             heappush(self._waiting[item], Derivation(cost, edge, ranks))
-
-    def _cost(self, item: int, rank: int) -> float:
-        return self._found[item][rank].cost if rank else -self._best(item)
 
     def _steps(self, rank: int) -> Steps:
         """Return the tree of a rank."""

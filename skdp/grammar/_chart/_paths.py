@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._executors import call_all
-from skdp._numeric import Floats
+from skdp._numeric import Floats, Places
 from skdp._numeric._arrays import unique_rows
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import aligned_zeros
@@ -58,7 +58,55 @@ _FLOOR = {8: 2.0**-900, 4: 2.0**-100}
 _LIMIT = {8: 2.0**840, 4: 2.0**60}
 
 
-class LaneRules:
+class RuleBlocks:
+    """Matrices of binary rules in blocks, by which of the two children are words."""
+
+    n_symbols: int
+    n_emitting: int
+    n_branching: int
+    width = 0
+    """Right children to which the rows of a block are padded with zeros; 0: no padding."""
+
+    @property
+    def _blocks(self) -> list[tuple[slice, slice]]:
+        """Places of left and right children: pairs of words, then the other pairs."""
+        words, others = slice(0, self.n_emitting), slice(self.n_emitting, self.n_symbols)
+        if self.n_symbols == self.n_emitting:
+            return [(words, words)] * 2
+        return [(words, words), (words, others), (others, words), (others, others)]
+
+    def split(self, binary: Floats) -> tuple[Floats, Floats]:
+        """Return a (C, S, S) array as two matrices, for pairs of words and for the other pairs."""
+        flat = []
+        for left, right in self._blocks:
+            block = binary[:, left, right]
+            missing = max(self.width - block.shape[2], 0)
+            flat.append(np.pad(block, ((0, 0), (0, 0), (0, missing))).reshape(len(block), -1))
+        return flat[0], np.concatenate(flat[1:], axis=1)
+
+    def join(self, words: Floats, rest: Floats) -> Floats:
+        """Return the (C, S, S) array that `split` separates into two matrices."""
+        result = np.zeros((self.n_branching, self.n_symbols, self.n_symbols))
+        both, begin = np.hstack([words, rest]), 0
+        for left, right in self._blocks:  # without preterminals both are for all pairs
+            block = result[:, left, right]
+            n, n_left, n_right = block.shape
+            end = begin + n_left * max(self.width, n_right)
+            block += both[:, begin:end].reshape(n, n_left, -1)[:, :, :n_right]
+            begin = end
+        return result
+
+    @property
+    def n_pairs(self) -> tuple[int, int]:
+        """Numbers of pairs of child symbols, with padding: of words, and the others."""
+        first, *others = (
+            (left.stop - left.start) * max(self.width, right.stop - right.start)
+            for left, right in self._blocks
+        )
+        return first, sum(others)
+
+
+class LaneRules(RuleBlocks):
     """Weights of rules on a linear scale, as float64 or float32, packed for the kernels."""
 
     def __init__(self, weights: RuleWeights, dtype: Any):
@@ -92,36 +140,17 @@ class LaneRules:
             _LIMIT[self.dtype.itemsize],
         )
 
-    def split(self, binary: Floats) -> tuple[Floats, Floats]:
-        """Return a (C, S, S) array as two matrices, for pairs of words and for the other pairs."""
-        n_parents, p = self.n_branching, self.n_emitting
-        if self.n_symbols == p:
-            both = binary.reshape(n_parents, -1)
-            return both, both
-        blocks = (binary[:, :p, p:], binary[:, p:, :p], binary[:, p:, p:])
-        rest = np.concatenate([block.reshape(n_parents, -1) for block in blocks], axis=1)
-        return binary[:, :p, :p].reshape(n_parents, -1), rest
+    def sum_inside(
+        self, batches: SentenceBatches, places: Places, times: Floats, *out: Any
+    ) -> None:
+        """Write log probabilities, and which are in doubt, with the space and the arrays `out`."""
+        which = batches.distinct[places]
+        kernels.sum_inside(*batches.arrays, which, self.n_lanes, times, self.numbers, *out)
 
-    def join(self, words: Floats, rest: Floats) -> Floats:
-        """Return the (C, S, S) array that `split` separates into two matrices."""
-        n_parents, p, c = self.n_branching, self.n_emitting, self.n_branching
-        if self.n_symbols == p:
-            return (words + rest).reshape(self.binary.shape)
-        result = np.empty(self.binary.shape)
-        result[:, :p, :p] = words.reshape(n_parents, p, p)
-        first, second = p * c, 2 * p * c
-        result[:, :p, p:] = rest[:, :first].reshape(n_parents, p, c)
-        result[:, p:, :p] = rest[:, first:second].reshape(n_parents, c, p)
-        result[:, p:, p:] = rest[:, second:].reshape(n_parents, c, c)
-        return result
-
-    @property
-    def n_pairs(self) -> tuple[int, int]:
-        """Numbers of pairs of child symbols, with words and without."""
-        n_words = self.n_emitting**2
-        if self.n_symbols == self.n_emitting:
-            return n_words, n_words
-        return n_words, (2 * self.n_emitting + self.n_branching) * self.n_branching
+    def count(self, batches: Any, places: Places, times: Floats, *out: Any) -> None:
+        """Write log probabilities, and which are unsafe, and add counts, `times` a sentence."""
+        which = batches.distinct[places]
+        kernels.count_batches(*batches.arrays, which, self.n_lanes, times, self.numbers, *out)
 
     def make_space(self, n: int) -> kernels.LaneSpace:
         """Return work space for sentences of up to n words."""
@@ -197,63 +226,37 @@ def are_long(lengths: NDArray[np.int64], n_lanes: int) -> NDArray[np.bool_]:
     return result
 
 
-class LongRules:
+class LongRules(RuleBlocks):
     """Weights of rules on a linear scale, in the layout for one sentence at a time."""
+
+    n_lanes = 1
 
     def __init__(self, rules: LaneRules):
         self.dtype, self.n_symbols = rules.dtype, rules.n_symbols
         self.n_emitting, self.n_branching = rules.n_emitting, rules.n_branching
         lanes = _VECTOR_BYTES // self.dtype.itemsize
-        self.width = -(-max(self.n_emitting, self.n_branching) // lanes) * lanes
-        words, rest = (matrix.ravel() for matrix in self._split(rules.binary))
-        same = rules.numbers
-        self.numbers = long_kernels.LongRuleArrays(
-            same.root, same.emission, same.emission_exponents,
-            self._aligned(words), self._aligned(rest),
-            same.first_branching, same.n_branching, same.most_left, same.most_right,
-            same.root_exponent, same.binary_exponent, same.floor, same.limit,
-        )  # fmt: skip
+        self.width = _padded(max(self.n_emitting, self.n_branching), lanes)
+        words, rest = (self._aligned(matrix) for matrix in self.split(rules.binary))
+        self.numbers = rules.numbers._replace(up_words=words, up=rest)
 
-    def _aligned(self, values: Floats) -> NDArray[Any]:
-        array = aligned_zeros(values.shape, self.dtype)
-        array[:] = values
+    def _aligned(self, matrix: Floats) -> NDArray[Any]:
+        array = aligned_zeros(matrix.size, self.dtype)
+        array[:] = matrix.ravel()
         return array
 
-    @property
-    def is_partitioned(self) -> bool:
-        """Whether preterminals are separate symbols."""
-        return self.n_symbols > self.n_emitting
+    def sum_inside(
+        self, batches: SentenceBatches, places: Places, times: Floats, *out: Any
+    ) -> None:
+        """Write log probabilities, and which are in doubt, with the space and the arrays `out`."""
+        long_kernels.sum_long(*batches.arrays, batches.distinct[places], self.numbers, *out)
 
-    def _split(self, binary: Floats) -> tuple[Floats, Floats]:
-        """Return a (C, S, S) array as (C, rows, Z) arrays, of pairs of words and other pairs."""
-        p = self.n_emitting
-        if not self.is_partitioned:
-            both = self._pad(binary)
-            return both, both
-        blocks = (binary[:, :p, p:], binary[:, p:, :p], binary[:, p:, p:])
-        return self._pad(binary[:, :p, :p]), np.concatenate([*map(self._pad, blocks)], axis=1)
-
-    def _pad(self, block: Floats) -> Floats:
-        return np.pad(block, ((0, 0), (0, 0), (0, self.width - block.shape[2])))
-
-    def join(self, words: Floats, rest: Floats) -> Floats:
-        """Return the (C, S, S) array for flat counts of pairs of words and of the other pairs."""
-        p, c = self.n_emitting, self.n_branching
-        words, rest = (part.reshape(c, -1, self.width) for part in (words, rest))
-        if not self.is_partitioned:
-            return (words + rest)[:, :, :c]
-        result = np.empty((c, self.n_symbols, self.n_symbols))
-        result[:, :p, :p] = words[:, :, :p]
-        result[:, :p, p:] = rest[:, :p, :c]
-        result[:, p:, :p] = rest[:, p : p + c, :p]
-        result[:, p:, p:] = rest[:, p + c :, :c]
-        return result
-
-    @property
-    def n_pairs(self) -> tuple[int, int]:
-        """Padded numbers of pairs of child symbols, of words and others."""
-        p, c = self.n_emitting, self.n_branching
-        return p * self.width, (p + 2 * c if self.is_partitioned else c) * self.width
+    def count(self, batches: Any, places: Places, times: Floats, *out: Any) -> None:
+        """Write log probabilities, and which are unsafe, and add counts, `times` a sentence."""
+        *first, words, rest, symbols = out
+        long_kernels.count_long(
+            *batches.arrays, batches.distinct[places], times, self.numbers,
+            *first, words.ravel(), rest.ravel(), symbols,
+        )  # fmt: skip
 
     def make_space(self, n: int) -> long_kernels.LongSpace:
         """Return work space for sentences of up to n words."""
@@ -271,7 +274,7 @@ class LongRules:
             integers(), integers(), integers(), np.zeros(n * n), np.zeros(n * n),
             zeros(n), zeros(n * z), zeros(n * z), zeros(pairs), zeros(pairs), zeros(pairs),
             zeros(z), zeros(held * z), zeros(held * pairs), np.zeros(self.n_symbols),
-            zeros(len(self.numbers.rules_words)), zeros(len(self.numbers.rules)),
+            zeros(len(self.numbers.up_words)), zeros(len(self.numbers.up)),
         )  # fmt: skip
 
 
@@ -495,6 +498,10 @@ class SentenceBatches(NamedTuple):
     def lengths(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers of words of some of the sentences."""
         return self.sentences.ptr[which + 1] - self.sentences.ptr[which]
+
+    def longest(self, places: Places) -> int:
+        """Return the largest number of words of some of the distinct sentences."""
+        return int(self.lengths(self.distinct[places]).max())
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:

@@ -263,9 +263,8 @@ class GrammarEstimator(ChainEstimator):
             return super()._make_procedure(data)
         in_partitions = isinstance(data, DistributedSentences)
         n_words = data.n_words if isinstance(data, DistributedSentences) else len(data.tokens)
-        layout = GrammarLayout(data.n_features, self.n_components, self.n_preterminals)
         return InductionAscents(
-            partial(self._start_ascents, data), self._expectation(layout, data),
+            partial(self._start_ascents, data), self._expectation(data),
             self.tol * n_words, self.max_iter, self.n_jobs, in_partitions=in_partitions,
         )  # fmt: skip
 
@@ -297,17 +296,15 @@ class GrammarEstimator(ChainEstimator):
         layout = GrammarLayout(data.n_features, self.n_components, self.n_preterminals)
         return GrammarSampler(data, layout, self._priors(layout), self._learned(), root, c)
 
-    def _expectation(
-        self, layout: GrammarLayout, data: Sentences | DistributedSentences
-    ) -> Expectation:
+    def _expectation(self, data: Sentences | DistributedSentences) -> Expectation:
         """Return the function that counts rules under given weights."""
         is_best, dtype = self.inference == "viterbi-em", np.dtype(self.dtype)
         if isinstance(data, DistributedSentences):
-            return data.best_counts(layout) if is_best else data.expected_counts(dtype)
+            return partial(data.rule_counts, None if is_best else dtype)
         n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts use the threads
         batches = SentenceBatches.of(data)
         if is_best:
-            return partial(count_best_trees, batches, layout, n_jobs)
+            return partial(count_best_trees, batches, n_jobs)
         return partial(count_expected, batches, dtype, n_jobs)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:

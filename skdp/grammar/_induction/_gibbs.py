@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from scipy.stats import gamma as gamma_distribution
 from skdp._numeric import Floats
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import Role, draw_slice, make_generator
-from skdp._part import ChainComponent
+from skdp._part import ChainComponent, ChainState
 from skdp.grammar._chart._ascents import Family, draw_tables
 from skdp.grammar._chart._engine import sample_trees
 from skdp.grammar._chart._paths import RuleWeights, SentenceBatches, Sentences
@@ -101,8 +101,7 @@ class GrammarSampler(ChainComponent):
         """Return the counts of rules in a drawn tree of each sentence."""
         batches = self._batches
         trees = sample_trees(batches, self.weights, self._streams, n_jobs=self.n_jobs)
-        shapes = tuple(part.shape for part in self.weights[:3])
-        return count_rules(trees, batches.sentences, shapes, self.layout.branching.start)
+        return count_rules(trees, batches.sentences, self.weights)
 
     def _draw_concentrations(
         self,
@@ -179,11 +178,8 @@ class GrammarSampler(ChainComponent):
         return GrammarState(self)
 
 
-class GrammarState:
+class GrammarState(ChainState):
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
-
-    def __init__(self, sampler: GrammarSampler):
-        self._sampler = sampler
 
     @property
     def top_weights(self) -> Floats:
@@ -206,27 +202,19 @@ class GrammarState:
         return as_readonly(self._sampler.grammar.counts.binary)
 
     @property
-    def top_concentration(self) -> float | None:
+    def top_concentration(self) -> Any:
         """Return gamma, or None if beta is uniform."""
         return self._sampler.grammar.priors.top.concentration
 
     @property
     def root_concentration(self) -> float:
         """Return the concentration of the symbols at the root."""
-        return self._sampler.grammar.priors.root
+        return float(self._sampler.grammar.priors.root)
 
     @property
     def binary_concentration(self) -> Floats:
         """Return alpha^B of each type of binary rules."""
-        return self._sampler.grammar.priors.binary.copy()
-
-    def log_joint(self) -> float:
-        """Return log p(words, trees, logits of beta), with the rules integrated out."""
-        return self._sampler.log_joint()
-
-    def copy(self) -> GrammarState:
-        """Return a state that later sweeps do not change."""
-        return GrammarState(self._sampler.copy())
+        return np.asarray(self._sampler.grammar.priors.binary.copy())
 
 
 def count_orders(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -16,12 +15,10 @@ from scipy.special import logsumexp
 from skdp._executors import Executor, LostWorkerError
 from skdp.data import PartitionedSentences, TokenSequences
 from skdp.data._parse_tree import ParseTree
-from skdp.grammar._chart._ascents import Expectation
 from skdp.grammar._chart._engine import TreeArrays, inside, viterbi
 from skdp.grammar._chart._k_best import BestChartTrees
 from skdp.grammar._chart._paths import RuleWeights, SentenceBatches, without_empty
 from skdp.grammar._induction._layout import (
-    GrammarLayout,
     RuleCounts,
     add_brackets,
     count_expected,
@@ -34,12 +31,10 @@ from skdp.inference._convergence import warn_user
 # Counts of rules, and `ParseTree` objects, from arrays of trees.
 
 
-def count_rules(
-    trees: TreeArrays, sentences: TokenSequences, shapes: tuple[tuple[int, ...], ...], first: int
-) -> RuleCounts:
-    """Return the counts of rules in trees; `first` is the index of the first branching symbol."""
+def count_rules(trees: TreeArrays, sentences: TokenSequences, weights: RuleWeights) -> RuleCounts:
+    """Return the counts of rules in trees, in the shapes of the weights of a grammar."""
     symbols, lengths, node_ptr = trees
-    root, emission, binary = (np.zeros(shape) for shape in shapes)
+    root, emission, binary = (np.zeros(part.shape) for part in weights[:3])
     parsed = np.diff(node_ptr) > 0
     np.add.at(root, symbols[node_ptr[:-1][parsed]], 1.0)
     words = np.concatenate(
@@ -47,7 +42,8 @@ def count_rules(
     )
     np.add.at(emission, (symbols[lengths == 1], words), 1.0)
     parents, left, right = _find_children(lengths)
-    np.add.at(binary, (symbols[parents] - first, symbols[left], symbols[right]), 1.0)
+    parents = symbols[parents] - weights.first_branching
+    np.add.at(binary, (parents, symbols[left], symbols[right]), 1.0)
     return RuleCounts(root, emission, binary)
 
 
@@ -82,20 +78,11 @@ def rank_by_expectation(
     # They are among the best trees by `weights` (Liang et al. 2009, 4.3, option 3).
     candidates = list(BestChartTrees(words, weights, max(k, N_CANDIDATES)).trees())
     sentence = TokenSequences(words, np.array([0, len(words)]), weights.log_emission.shape[1])
-    shapes = tuple(part.shape for part in weights[:3])
-    scores = [
-        grammar.log_expected(
-            count_rules(
-                TreeArrays(
-                    symbols.astype(np.int32), lengths.astype(np.int32), np.array([0, len(symbols)])
-                ),
-                sentence,
-                shapes,
-                weights.first_branching,
-            )
-        )
-        for symbols, lengths in candidates
-    ]
+    scores = []
+    for tree in candidates:
+        symbols, lengths = (part.astype(np.int32) for part in tree)
+        arrays = TreeArrays(symbols, lengths, np.array([0, len(symbols)]))
+        scores.append(grammar.log_expected(count_rules(arrays, sentence, weights)))
     order = np.argsort(-np.array(scores), kind="stable")[:k]
     return [candidates[i] for i in order]
 
@@ -125,13 +112,11 @@ class RankTrees:
 
 
 def count_best_trees(
-    sentences: SentenceBatches, layout: GrammarLayout, n_jobs: int | None, weights: RuleWeights
+    sentences: SentenceBatches, n_jobs: int | None, weights: RuleWeights
 ) -> tuple[float, RuleCounts]:
     """Return the log probability of the best trees and the counts of their rules."""
     log_prob, trees = viterbi(sentences, weights, n_jobs=n_jobs)
-    shapes = tuple(part.shape for part in weights[:3])
-    counts = count_rules(trees, sentences.sentences, shapes, layout.branching.start)
-    return float(log_prob.sum()), counts
+    return float(log_prob.sum()), count_rules(trees, sentences.sentences, weights)
 
 
 def make_trees(
@@ -184,14 +169,12 @@ class SentencesPartition(NamedTuple):
         sentences = self.batches.sentences
         return self.n_with_words, len(sentences), len(sentences.tokens), self.digest
 
-    def count_expected(self, weights: RuleWeights, dtype: Any) -> tuple[Any, ...]:
-        """Return the log likelihood and the expected counts."""
-        log_likelihood, counts = count_expected(self.batches, dtype, 1, weights)
-        return log_likelihood, *counts
-
-    def count_best(self, weights: RuleWeights, layout: GrammarLayout) -> tuple[Any, ...]:
-        """Return the log probability of the best trees and their counts."""
-        log_prob, counts = count_best_trees(self.batches, layout, 1, weights)
+    def rule_counts(self, weights: RuleWeights, dtype: Any) -> tuple[Any, ...]:
+        """Return the log likelihood and expected counts, or without `dtype` those of best trees."""
+        if dtype is None:
+            log_prob, counts = count_best_trees(self.batches, 1, weights)
+        else:
+            log_prob, counts = count_expected(self.batches, dtype, 1, weights)
         return log_prob, *counts
 
     def score(self, grammars: list[RuleWeights]) -> tuple[float, int]:
@@ -248,21 +231,14 @@ class DistributedSentences:
         """Return a small stand-in for hashing the data."""
         return str, (repr((self.n_features, self._make, self._digests)),)
 
-    def expected_counts(self, dtype: Any) -> Expectation:
-        """Return the function that computes expected counts under given weights."""
-        return partial(self._expect, "count_expected", dtype)
-
-    def best_counts(self, layout: GrammarLayout) -> Expectation:
-        """Return the function that counts the rules of the best trees under given weights."""
-        return partial(self._expect, "count_best", layout)
+    def rule_counts(self, dtype: Any, weights: RuleWeights) -> tuple[float, RuleCounts]:
+        """Return log likelihood and expected counts, or without `dtype` those of the best trees."""
+        log_likelihood, *counts = self._sum("rule_counts", weights, dtype)
+        return float(log_likelihood), RuleCounts(*counts)
 
     def score(self, grammars: list[RuleWeights]) -> float:
         """Return the log probability of all sentences, each a mean over grammars."""
         return float(self._sum("score", grammars)[0])
-
-    def _expect(self, method: str, setting: Any, weights: RuleWeights) -> tuple[float, RuleCounts]:
-        log_likelihood, *counts = self._sum(method, weights, setting)
-        return float(log_likelihood), RuleCounts(*counts)
 
     def _sum(self, method: str, weights: Any, *args: Any) -> tuple[Any, ...]:
         """Return the sum of a method's results over partitions."""

@@ -275,8 +275,7 @@ def sum_inside(
         top = -math.inf
         for edge in range(edge_ptr[item], edge_ptr[item + 1]):
             top = max(
-                top,
-                log_scale_of(edge, edges, log_in, scale_emission, scale_unary, scale_binary),
+                top, log_scale_of(edge, edges, log_in, scale_emission, scale_unary, scale_binary)
             )
         for z in range(n):
             inside[item, z] = 0.0

@@ -14,7 +14,7 @@ r"""Inside and outside sums of a long sentence, with symbols side by side.
 | splits | M_ij | pairs | sum_k f_k inside(s, k, i) inside(k, e, j) |
 | needs, turned | G_ij | pairs | sum_z own_z B_zij, and G^T of a block |
 | own | | Z | outside sums of a span times 2^-d |
-| rules, rules_words | B_zij | C pairs | weights for longer spans, and for spans of two words |
+| up, up_words | B_zij | C pairs | weights for longer spans, and for spans of two words |
 
 `pairs` are the rows of the blocks that a span can have, Z entries each: P rows of pairs of words;
 or P rows with a word on the left, C rows with a word on the right, and C rows without words, in
@@ -57,24 +57,6 @@ from skdp.grammar._kernels._extended_range import (
 _HELD = 16  # number of spans whose counts are added together
 
 
-class LongRuleArrays(NamedTuple):
-    """Weights on a linear scale, in the format of the kernels."""
-
-    root: np.ndarray  # (S,), the largest in [1, 2)
-    emission: np.ndarray  # (V, P), each word's largest in [1, 2)
-    emission_exponents: np.ndarray  # (V,) int64
-    rules_words: np.ndarray  # (C pairs,)
-    rules: np.ndarray  # (C pairs,)
-    first_branching: int  # S - C
-    n_branching: int  # C
-    most_left: float  # the largest sum of the weights of all rules with one left child
-    most_right: float
-    root_exponent: int
-    binary_exponent: int
-    floor: float
-    limit: float
-
-
 class LongSpace(NamedTuple):
     """Work space for a sentence, as flat arrays."""
 
@@ -97,8 +79,8 @@ class LongSpace(NamedTuple):
     held_own: np.ndarray  # (_HELD Z,)
     held_splits: np.ndarray  # (_HELD pairs,)
     symbols: np.ndarray  # (S,)
-    count_words: np.ndarray  # as `rules_words`
-    count: np.ndarray  # as `rules`
+    count_words: np.ndarray  # as `up_words`
+    count: np.ndarray  # as `up`
 
 
 # Products
@@ -253,7 +235,7 @@ def fill_inside(rules, space, words, firsts, lasts):
                 scale_children(space.inside_left, a * z, n_splits, z, space.factors, space.left)
                 sum_splits(rules, space, n, s, e)
                 size = count_rows(p, c, rules.first_branching, n_splits) * z
-                matrix = rules.rules_words if n_splits == 1 else rules.rules
+                matrix = rules.up_words if n_splits == 1 else rules.up
                 apply(matrix, space.splits, size, c, own)
                 # Scale: raise small sums to the floor, and bring the largest to [1, 2).
                 largest = floor
@@ -326,7 +308,7 @@ def fill_outside(rules, space, words, firsts, lasts, share, total):
                 scale_children(space.inside_left, a * z, n_splits, z, space.factors, space.left)
                 scale_children(space.inside_right, b * z, n_splits, z, space.factors, space.right)
                 size = count_rows(p, c, rules.first_branching, n_splits) * z
-                matrix = rules.rules_words if n_splits == 1 else rules.rules
+                matrix = rules.up_words if n_splits == 1 else rules.up
                 multiply(
                     own, zero, one, one, matrix, zero, size,
                     space.needs, zero, size, one, c, size, zero,

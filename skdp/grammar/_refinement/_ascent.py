@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,15 +59,20 @@ class ScaledWeights(NamedTuple):
         return cls(RefinedTables(*weights), tuple(scales))
 
 
-def expect(trees: Treebank, logs: RefinedTables) -> tuple[float, RefinedTables]:
-    """Return the log of the summed weights of all labelings, and the expected uses of rules."""
+def expect(
+    trees: Treebank, logs: RefinedTables, merges: tuple[NDArray[Any], ...] | None = None
+) -> tuple[float, RefinedTables]:
+    """Return the log of the summed weights of all labelings, and the expected uses of rules.
+
+    `merges`, of which the last array gets losses, are as in `_kernels/_subsymbols`.
+    """
     scaled = ScaledWeights.of(logs)
     counts = RefinedTables(*(np.zeros(part.shape) for part in logs))
     n = logs.n_components
     messages = np.empty((2, trees.largest, n))
     log_sum = np.empty(trees.n_trees)
     kernels.expect_labels(
-        *trees[1:], *scaled.weights, *messages, np.empty((n, n)), *counts, log_sum
+        *trees[1:], *scaled.weights, *messages, np.empty((n, n)), *counts, log_sum, merges
     )
     for count, weight in zip(counts, scaled.weights, strict=True):
         count *= weight
@@ -475,7 +480,7 @@ class VariationalRefinement:
         if top_weights is None:
             top_weights = np.full((rules.n_symbols, n_components), 1.0 / n_components)
         self.top_weights = top_weights
-        self.counts = counts
+        self.counts: Any = counts
         self.n_updates = n_updates
 
     def updated(self, counts: RefinedTables) -> VariationalRefinement:
@@ -512,15 +517,13 @@ class VariationalRefinement:
         beta = self.top_weights.copy()
         beta[symbol, target] += beta[symbol, source] - MIN_WEIGHT
         beta[symbol, source] = MIN_WEIGHT
-        joined = self._with(beta, _join(counts, self.rules, symbol, source, target))
-        if joined._log_evidence() <= self._with(self.top_weights, counts)._log_evidence():
-            return None
-        return joined
+        made = self._with(beta, joined(counts, self.rules, symbol, source, target))
+        before = self._with(self.top_weights, counts)._log_evidence()
+        return made if made._log_evidence() > before else None
 
     def _sizes(self, symbol: int) -> Floats:
         """Return the expected nodes of the subsymbols of a symbol."""
         rules, counts = self.rules, self.counts
-        assert counts is not None
         return np.asarray(
             counts.emission[rules.emission[:, 0] == symbol].sum(axis=0)
             + counts.unary[rules.unary[:, 0] == symbol].sum(axis=(0, 1))
@@ -556,28 +559,17 @@ class VariationalRefinement:
         order[keep] = np.arange(self.n_components)
         if np.all(order == np.arange(self.n_components)):
             return beta, counts
-        rules = self.rules
-        root = np.take_along_axis(counts.root, order[rules.roots], axis=1)
-        emission = np.take_along_axis(counts.emission, order[rules.emission[:, 0]], axis=1)
-        unary = _rename(counts.unary, order, rules.unary)
-        binary = _rename(counts.binary, order, rules.binary)
-        return np.take_along_axis(beta, order, axis=1), RefinedTables(root, emission, unary, binary)
+        return np.take_along_axis(beta, order, axis=1), renamed(counts, order, self.rules)
 
     # Expectations
 
     def _choices(self) -> list[tuple[Choice, Floats]]:
         """Return the choices of roots, types, words and coarse children, with their counts."""
         rules, priors, counts = self.rules, self.priors, self.counts
-        assert counts is not None
         lone, double = counts.unary.sum(axis=1), counts.binary.sum(axis=(1, 2))
         owners = [rules.emission[:, 0], rules.unary[:, 0], rules.binary[:, 0]]
-        emission, unary, binary = (
-            Choice(owner, prior)
-            for owner, prior in zip(
-                owners, (priors.emission, priors.symbol, priors.symbol), strict=True
-            )
-        )
-        parts = [(emission, counts.emission), (unary, lone), (binary, double)]
+        each = (priors.emission, priors.symbol, priors.symbol)
+        parts = list(zip(map(Choice, owners, each), (counts.emission, lone, double), strict=True))
         symbols = [np.unique(owner) for owner in owners]
         types = Choice(np.concatenate(symbols), priors.rule_type)
         used = [
@@ -587,36 +579,21 @@ class VariationalRefinement:
         root_counts = counts.root.sum(axis=1, keepdims=True)
         return [(root, root_counts), (types, np.concatenate(used)), *parts]
 
-    def _priors_of_subsymbols(self) -> tuple[Floats, Floats, Floats]:
-        """Return the priors of root, only child and two children, with an axis for the parent."""
-        rules, beta = self.rules, self.top_weights
+    def _rows_of_subsymbols(self) -> Iterator[tuple[float, Floats, Floats, Floats]]:
+        """Yield concentration, prior, counts, and totals of both: of root, one and two children."""
+        rules, beta, counts, priors = self.rules, self.top_weights, self.counts, self.priors
         pairs = beta[rules.binary[:, 1], :, None] * beta[rules.binary[:, 2], None, :]
-        return (
-            self.priors.unary * beta[rules.roots],
-            self.priors.unary * beta[rules.unary[:, 1], :, None],
-            self.priors.binary * pairs[..., None],
-        )
-
-    def _totals_of_subsymbols(self) -> tuple[Floats, Floats, Floats]:
-        """Return the sum of prior and counts over each row."""
-        counts, priors = self.counts, self.priors
-        assert counts is not None
-        return (
-            priors.unary + counts.root.sum(axis=1, keepdims=True),
-            priors.unary + counts.unary.sum(axis=1, keepdims=True),
-            priors.binary + counts.binary.sum(axis=(1, 2), keepdims=True),
-        )
+        for alpha, base, table, axes in (
+            (priors.unary, beta[rules.roots], counts.root, 1),
+            (priors.unary, beta[rules.unary[:, 1], :, None], counts.unary, 1),
+            (priors.binary, pairs[..., None], counts.binary, (1, 2)),
+        ):
+            yield alpha, alpha * base, table, alpha + table.sum(axis=axes, keepdims=True)
 
     def _log_subsymbols(self, log: Log = psi) -> list[Floats]:
         """Return E[log phi^U] of root and only children, and E[log phi^B]; see `Choice.logs`."""
-        counts = self.counts
-        assert counts is not None
-        tables = (counts.root, counts.unary, counts.binary)
         return [
-            log(prior + table) - log(total)
-            for prior, table, total in zip(
-                self._priors_of_subsymbols(), tables, self._totals_of_subsymbols(), strict=True
-            )
+            log(prior + table) - log(total) for _, prior, table, total in self._rows_of_subsymbols()
         ]
 
     def weights(self) -> RefinedTables:
@@ -650,61 +627,40 @@ class VariationalRefinement:
 
         `log_likelihood` is that of all labelings under `weights`, i.e. with the optimal q(z).
         """
-        counts, weights = self.counts, self.weights()
-        assert counts is not None
-        used = sum(float(np.vdot(c, w)) for c, w in zip(counts, weights, strict=True))
+        tables = zip(self.counts, self.weights(), strict=True)
+        used = sum(float(np.vdot(c, w)) for c, w in tables)
         return log_likelihood - used + self._log_evidence()
 
     def _log_evidence(self) -> float:
         """Return log p(beta) and the log of E[prod phi^counts] under the prior."""
         total = log_gem(self.top_weights, self.priors.top)[0]
         total += sum(choice.log_evidence(used) for choice, used in self._choices())
-        return total + self._log_evidence_of_subsymbols()
-
-    def _log_evidence_of_subsymbols(self) -> float:
-        counts = self.counts
-        assert counts is not None
-        concentrations = (self.priors.unary, self.priors.unary, self.priors.binary)
-        total = 0.0
-        for prior, table, sums, concentration in zip(
-            self._priors_of_subsymbols(),
-            (counts.root, counts.unary, counts.binary),
-            self._totals_of_subsymbols(),
-            concentrations,
-            strict=True,
-        ):
+        below = 0.0
+        for alpha, prior, table, sums in self._rows_of_subsymbols():
             n_parents = table.shape[-1] if table.ndim > 2 else 1
-            total += float(gammaln(prior + table).sum() - n_parents * gammaln(prior).sum())
-            total += float(np.sum(gammaln(concentration) - gammaln(sums)))
-        return total
+            below += float(gammaln(prior + table).sum() - n_parents * gammaln(prior).sum())
+            below += float(np.sum(gammaln(alpha) - gammaln(sums)))
+        return total + below
 
 
-def _join(
+def joined(
     counts: RefinedTables, rules: CoarseRules, symbol: int, source: int, target: int
 ) -> RefinedTables:
     """Return counts after moving one subsymbol's uses to another."""
     made = RefinedTables(*(part.copy() for part in counts))
-    binary = rules.binary
-    for table, axis, owners in (
-        (made.root, 1, rules.roots),
-        (made.emission, 1, rules.emission[:, 0]),
-        (made.unary, 1, rules.unary[:, 1]),
-        (made.unary, 2, rules.unary[:, 0]),
-        (made.binary, 1, binary[:, 1]),
-        (made.binary, 2, binary[:, 2]),
-        (made.binary, 3, binary[:, 0]),
-    ):
-        cells, mine = np.moveaxis(table, axis, 1), owners == symbol
+    for table, axis, symbols, _ in rules.axes:
+        cells, mine = np.moveaxis(made[table], axis, 1), symbols == symbol
         cells[mine, target] += cells[mine, source]
         cells[mine, source] = 0.0
     return made
 
 
-def _rename(table: Floats, order: NDArray[np.intp], rules: NDArray[np.int32]) -> Floats:
-    """Return counts of rules with renumbered subsymbols; the parent's axis is the last."""
-    n_axes = table.ndim - 1
-    for axis, column in enumerate([*range(1, n_axes), 0], start=1):
-        shape = [len(rules)] + [1] * n_axes
+def renamed(counts: RefinedTables, order: NDArray[np.intp], rules: CoarseRules) -> RefinedTables:
+    """Return counts after subsymbol ``order[s, i]`` of symbol s has become i."""
+    tables = list(counts)
+    for table, axis, symbols, _ in rules.axes:
+        shape = [len(symbols)] + [1] * (tables[table].ndim - 1)
         shape[axis] = order.shape[1]
-        table = np.take_along_axis(table, order[rules[:, column]].reshape(shape), axis=axis)
-    return table
+        places = order[symbols].reshape(shape)
+        tables[table] = np.take_along_axis(tables[table], places, axis=axis)
+    return RefinedTables(*tables)

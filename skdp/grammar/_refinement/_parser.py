@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -515,40 +516,42 @@ class ParseRequest:
         names = other.rules.symbols
         return [tag if tag < 0 else self.parser.tags[names[tag]] for tag in tags]
 
-
-@dataclass(frozen=True, eq=False)
-class FindTree(ParseRequest):
-    """Parses sentences: returns a tree, and whether it is a parse."""
-
-    decoding: str
-    backoff: ParseRequest | None  # parses the sentences that have no parse by this grammar
-
-    def __call__(self, sentence: Sentence, tags: Tags) -> tuple[ParseTree | None, bool]:
+    def best_tree(
+        self, decoding: str, backoff: ParseRequest | None, sentence: Sentence, tags: Tags
+    ) -> tuple[ParseTree | None, bool]:
+        """Return the tree of a sentence, and whether it is a parse; `backoff` parses the others."""
         if not sentence:
             return None, True
         words = self.look_up(sentence, tags)
-        tree = self.find(sentence, words, self.decoding)
-        if tree is None and self.backoff is not None:
-            others = self.backoff.look_up(sentence, self.backoff.translate(tags, self.parser))
-            tree = self.backoff.find(sentence, others, self.decoding)
+        tree = self.find(sentence, words, decoding)
+        if tree is None and backoff is not None:
+            others = backoff.look_up(sentence, backoff.translate(tags, self.parser))
+            tree = backoff.find(sentence, others, decoding)
         if tree is None:
             return self.undo(self.parser.make_flat(words, sentence)), False
         return tree, True
 
-
-@dataclass(frozen=True, eq=False)
-class FindTrees(ParseRequest):
-    """Returns the best trees of a sentence and their log probabilities."""
-
-    decoding: str
-    k: int
-
-    def __call__(self, sentence: Sentence, tags: Tags) -> list[RankedTree]:
+    def best_trees(self, decoding: str, k: int, sentence: Sentence, tags: Tags) -> list[RankedTree]:
+        """Return the best trees of a sentence and their log probabilities."""
         if not sentence:
             return []
-        words = self.look_up(sentence, tags)
-        ranked = rank_trees(self.parser, words, sentence, self.decoding, self.k)
+        ranked = rank_trees(self.parser, self.look_up(sentence, tags), sentence, decoding, k)
         return [(self.undo(tree), log_prob) for tree, log_prob in ranked]
+
+    def log_sum(self, sentence: Sentence) -> float:
+        """Return the log probability of a sentence."""
+        return self.parser.log_sum(self.look_up(sentence, None)) if sentence else 0.0
+
+    def weigh(self, sentence: Sentence, tree: ParseTree | None) -> float:
+        """Return the posterior probability of a tree."""
+        if tree is None:
+            return 1.0
+        words = self.look_up(sentence, None)
+        log_prob = self.parser.log_prob(tree, words)
+        if not log_prob > -np.inf:
+            return 0.0
+        # A pruned tree is not part of the sum.
+        return float(np.exp(log_prob - max(log_prob, self.parser.log_sum(words))))
 
 
 def rank_trees(
@@ -566,29 +569,6 @@ def rank_trees(
     if is_marginal:
         found.sort(key=lambda pair: -pair[1])
     return found[:k]
-
-
-@dataclass(frozen=True, eq=False)
-class SumTrees(ParseRequest):
-    """Returns the log probability of a sentence."""
-
-    def __call__(self, sentence: Sentence) -> float:
-        return self.parser.log_sum(self.look_up(sentence, None)) if sentence else 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class WeighTree(ParseRequest):
-    """Returns the posterior probability of a tree."""
-
-    def __call__(self, sentence: Sentence, tree: ParseTree | None) -> float:
-        if tree is None:
-            return 1.0
-        words = self.look_up(sentence, None)
-        log_prob = self.parser.log_prob(tree, words)
-        if not log_prob > -np.inf:
-            return 0.0
-        # A pruned tree is not part of the sum.
-        return float(np.exp(log_prob - max(log_prob, self.parser.log_sum(words))))
 
 
 # Predictions of a fitted `HDPPCFGRefiner`.
@@ -629,7 +609,7 @@ class RefinedParsing:
             If X is not a sequence of sentences of words, a word is empty or has white space, or
             `tags` do not belong to X.
         """
-        found = self._ask(FindTree, X, tags, self.decoding, self._backoff)
+        found = self._ask(ParseRequest.best_tree, X, tags, self._backoff)
         unparsed = np.array([not is_parsed for _, is_parsed in found], dtype=bool)
         warn_of_unparsed(unparsed, "get a flat tree", 2)
         return [tree for tree, _ in found]
@@ -658,7 +638,7 @@ class RefinedParsing:
             If X is not a sequence of sentences of words, `tags` do not belong to X, or k < 1.
         """
         k = check_count(k, "k", at_least=1)
-        return self._ask(FindTrees, X, tags, self.decoding, k)
+        return self._ask(ParseRequest.best_trees, X, tags, k)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log probability of the words of each sentence.
@@ -685,8 +665,7 @@ class RefinedParsing:
             If X is not a sequence of sentences of words.
         """
         check_is_fitted(self)
-        ask = SumTrees(*self._asked)
-        return np.array(self._map(ask, check_sentences(X)), dtype=np.float64)
+        return np.array(self._map(self._request.log_sum, check_sentences(X)), dtype=np.float64)
 
     def tree_proba(self, X: Any, y: Any) -> NDArray[np.float64]:
         """Return the posterior probability of each tree given its words.
@@ -714,20 +693,19 @@ class RefinedParsing:
         sentences, trees = check_sentences(X), check_trees(y)
         check_yields(sentences, trees)
         binary = binarize_all(trees, *self._orders)
-        ask = WeighTree(*self._asked)
-        return np.array(self._map(ask, sentences, binary), dtype=np.float64)
+        return np.array(self._map(self._request.weigh, sentences, binary), dtype=np.float64)
 
-    def _ask(self, kind: Any, X: Any, tags: Any, *how: Any) -> list[Any]:
+    def _ask(self, kind: Any, X: Any, tags: Any, more: Any) -> list[Any]:
         """Return the results of a query for all sentences."""
         check_is_fitted(self)
         validate_parameters(self)
         sentences = check_sentences(X)
         symbols = check_tags(tags, sentences, self._parser.tags)
-        return self._map(kind(*self._asked, *how), sentences, symbols)
+        return self._map(partial(kind, self._request, self.decoding, more), sentences, symbols)
 
     @property
-    def _asked(self) -> tuple[TreebankLexicon, RefinedParser, int]:
-        return self._lexicon, self._parser, self._orders[1]
+    def _request(self) -> ParseRequest:
+        return ParseRequest(self._lexicon, self._parser, self._orders[1])
 
     def _map(self, ask: Any, *rows: Any) -> list[Any]:
         return list(

@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 from skdp._fit import FitState
 from skdp._numeric import Floats, Ints
 from skdp.grammar._chart._ascents import Ascents, warn_unless_converged
-from skdp.grammar._kernels import _subsymbols as kernels
 from skdp.grammar._refinement._ascent import (
     MaximumLikelihoodRefinement,
     RefinedTables,
-    ScaledWeights,
     count_coarse,
     count_nodes,
     expect,
@@ -36,17 +34,12 @@ class SubsymbolRegrouping(NamedTuple):
 
     def apply(self, logs: RefinedTables, rules: CoarseRules) -> RefinedTables:
         """Return the logarithms of the new weights."""
-        root, emission, unary, binary = (np.exp(part) for part in logs)
-        child, parent = self.as_child, self.as_parent
-        root = _map(root, 1, child[rules.roots])
-        emission = _map(emission, 1, parent[rules.emission[:, 0]])
-        unary = _map(unary, 1, child[rules.unary[:, 1]])
-        unary = _map(unary, 2, parent[rules.unary[:, 0]])
-        binary = _map(binary, 1, child[rules.binary[:, 1]])
-        binary = _map(binary, 2, child[rules.binary[:, 2]])
-        binary = _map(binary, 3, parent[rules.binary[:, 0]])
+        tables = [np.exp(part) for part in logs]
+        for table, axis, symbols, is_parent in rules.axes:
+            maps = (self.as_parent if is_parent else self.as_child)[symbols]
+            tables[table] = _map(tables[table], axis, maps)
         with np.errstate(divide="ignore"):
-            return RefinedTables(*(np.log(part) for part in (root, emission, unary, binary)))
+            return RefinedTables(*(np.log(part) for part in tables))
 
 
 def _map(table: Floats, axis: int, maps: Floats) -> Floats:
@@ -112,15 +105,8 @@ def find_losses(trees: Treebank, logs: RefinedTables, partner: Ints, share: Floa
     Each node is considered separately, with the rest of the tree unchanged (Petrov et al. 2006):
     this is exact if no tree has two nodes of the symbol.
     """
-    scaled = ScaledWeights.of(logs)
-    n = logs.n_components
-    messages = np.empty((2, trees.largest, n))
-    scratch = [np.zeros(part.shape) for part in (logs.unary, logs.binary)]
     losses = np.zeros(partner.shape)
-    kernels.sum_losses(
-        *trees[1:], *scaled.weights, symbols_of_nodes(trees), partner, share, *messages,
-        np.empty((n, n)), *scratch, losses,
-    )  # fmt: skip
+    expect(trees, logs, (symbols_of_nodes(trees), partner, share, losses))
     return losses
 
 

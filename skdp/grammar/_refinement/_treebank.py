@@ -34,6 +34,17 @@ class CoarseRules(NamedTuple):
         """Number of coarse symbols."""
         return len(self.symbols)
 
+    @property
+    def axes(self) -> list[tuple[int, int, Ints, bool]]:
+        """Axes of tables of refined rules: table, axis, symbols by rule, whether of the parent."""
+        return [
+            (0, 1, self.roots, False),
+            (1, 1, self.emission[:, 0], True),
+            (2, 1, self.unary[:, 1], False),
+            (2, 2, self.unary[:, 0], True),
+            *((3, axis, self.binary[:, axis % 3], axis == 3) for axis in (1, 2, 3)),
+        ]
+
 
 class Treebank(NamedTuple):
     """Binary trees, one after another, children before parents."""

@@ -26,10 +26,11 @@ from skdp._numeric._numba import njit_inlined, njit_inlined_source, njit_interna
 from skdp._numeric._random import next_double, next_open_double
 from skdp.language._kernels._filter import pick_place
 from skdp.language._kernels._words import (
-    add_spelling,
+    add_word,
     base_probability,
-    log_letters,
-    remove_spelling,
+    event_probability,
+    log_removed,
+    remove_event,
 )
 from skdp.processes._kernels_franchise_dynamic import (
     COUNT,
@@ -53,6 +54,9 @@ from skdp.processes._kernels_franchise_dynamic import (
 
 LONGEST = 64
 """Largest number of letters of a collocation, whose inner cuts are the bits of an integer."""
+
+NONE = np.int64(-1)
+"""The context of words in collocations, which have none."""
 
 
 class Collocations(NamedTuple):
@@ -162,44 +166,9 @@ def log_share(own, back, log_base):
 
 @njit_internal_nogc
 def word_probability(f, text, prices, w):
-    """Return the probability of a word, and its base probability."""
+    """Return the probability of a word."""
     base = base_probability(f, text, prices, w)
-    own, back = split_share(
-        f,
-        np.int64(text.root_cell) + w,
-        np.int64(text.root_node),
-        np.int64(text.character_order),
-    )
-    return own + back * base, base
-
-
-@njit_internal_nogc
-def _add_word(f, text, prices, w, rng):
-    """Seat a word; return its log probability plus the log ratio of a new table's letters."""
-    probability, base = word_probability(f, text, prices, w)
-    cell, node = np.int64(text.root_cell) + w, np.int64(text.root_node)
-    level = np.int64(text.character_order)
-    own, _ = split_share(f, cell, node, level)
-    left = next_double(rng) * probability
-    total = math.log(probability)
-    if left < own:
-        take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + f.nodes[node, 0]))
-        return total
-    record_change(f, OPENED, cell, np.int32(1))
-    return total + (add_spelling(f, text, w, rng) - log_letters(text, prices, w, base))
-
-
-@njit_internal_nogc
-def _remove_word(f, text, prices, w, rng):
-    """Remove a customer of a word; return the result of the reverse `_add_word`."""
-    log_ratio = 0.0
-    closes = leave_seat(f, np.int64(text.root_cell) + w, next_double(rng))
-    if closes:
-        log_ratio = remove_spelling(f, text, w, rng)
-    probability, base = word_probability(f, text, prices, w)
-    if closes:
-        log_ratio -= log_letters(text, prices, w, base)
-    return math.log(probability) + log_ratio
+    return event_probability(f, text, w, NONE, NONE, 0, base)
 
 
 @njit_internal_nogc
@@ -209,7 +178,7 @@ def log_words(f, text, prices, at, m, mask):
     for i in range(m):
         if i == m - 1 or is_cut(mask, i):
             w = np.int64(text.span_ids[at + begin, i - begin])
-            total += math.log(word_probability(f, text, prices, w)[0])
+            total += math.log(word_probability(f, text, prices, w))
             n_words += 1
             begin = np.int64(i + 1)
     return total, n_words
@@ -231,7 +200,7 @@ def add_words_of(f, text, prices, at, m, mask, rng):
     for i in range(m):
         if i == m - 1 or is_cut(mask, i):
             w = np.int64(text.span_ids[at + begin, i - begin])
-            total += _add_word(f, text, prices, w, rng)
+            total += add_word(f, text, prices, w, NONE, NONE, 0, rng)
             begin = np.int64(i + 1)
     return total
 
@@ -243,7 +212,8 @@ def remove_words_of(f, text, prices, at, m, mask, rng):
     for i in range(m - 1, -1, -1):
         if i == 0 or is_cut(mask, i - 1):
             w = np.int64(text.span_ids[at + i, end - i - 1])
-            total += _remove_word(f, text, prices, w, rng)
+            removed = remove_event(f, text, w, NONE, NONE, 0, rng)
+            total += log_removed(f, text, prices, w, NONE, NONE, 0, removed)
             end = np.int64(i)
     return total
 
@@ -311,13 +281,6 @@ def _add_end(f, text, c, rng):
     return math.log(total)
 
 
-@njit_internal_nogc
-def _remove_end(f, text, c, rng):
-    """Remove the end of a sentence and return its log probability."""
-    leave_seat(f, end_cell(text), next_double(rng))
-    return math.log(probability_of_end(f, text, c))
-
-
 # Strings as collocations.
 
 
@@ -351,7 +314,8 @@ def add_collocations(f, text, prices, c, string, n, lengths, masks, rng):
 @njit_internal_nogc
 def remove_collocations(f, text, prices, c, string, n, lengths, masks, rng):
     """Remove a string's end, then its collocations, last first; return what adding them would."""
-    total = _remove_end(f, text, c, rng)
+    leave_seat(f, end_cell(text), next_double(rng))
+    total = math.log(probability_of_end(f, text, c))
     at = np.int64(text.ptr[string + 1])
     for i in range(n - 1, -1, -1):
         at -= lengths[i]
@@ -447,6 +411,20 @@ def seat_tokens(f, text, c, cuts, ends, r, tokens, rng):
 
 
 @njit_internal_nogc
+def end_path(r, t, top):
+    """Write `steps` and `path` of the words that end at t from the logs in `weights`; return what
+    the steps sum to.
+    """
+    total = 0.0
+    for k in range(r.steps.shape[1]):
+        weight = math.exp(r.weights[k] - top) if top > -math.inf else 0.0
+        r.steps[t, k] = weight
+        total += weight
+    r.path[t] = top + math.log(total) if total > 0.0 else -math.inf
+    return total
+
+
+@njit_internal_nogc
 def _weigh_cuts(f, text, prices, c, at, m, must, may, r):
     """Write to `r.steps` the shares of words that may end at each place, to draw from the end."""
     longest = r.steps.shape[1]
@@ -461,18 +439,13 @@ def _weigh_cuts(f, text, prices, c, at, m, must, may, r):
                 begin = e - k
                 if r.path[begin] > -math.inf:
                     w = np.int64(text.span_ids[at + begin, k - 1])
-                    p, _ = word_probability(f, text, prices, w)
+                    p = word_probability(f, text, prices, w)
                     log_weight = math.log(p) + r.path[begin] + link
                 if begin > 0:
                     is_open = (must >> np.int64(begin - 1)) & 1 == 0
             r.weights[k - 1] = log_weight
             top = max(top, log_weight)
-        total = 0.0
-        for k in range(longest):
-            weight = math.exp(r.weights[k] - top) if top > -math.inf else 0.0
-            r.steps[e, k] = weight
-            total += weight
-        r.path[e] = top + math.log(total) if total > 0.0 else -math.inf
+        end_path(r, e, top)
 
 
 @njit_internal_nogc
@@ -491,17 +464,26 @@ def _draw_cuts(r, m, rng):
 
 
 @njit_internal_nogc
+def known_inside(text, at, m):
+    """Return the required and the allowed inner cuts of a span."""
+    must, may = np.int64(0), np.int64(0)
+    for i in range(m - 1):
+        known = text.known[at + i]
+        if known != 0:
+            may |= np.int64(1) << np.int64(i)
+        if known == 1:
+            must |= np.int64(1) << np.int64(i)
+    return must, may
+
+
+@njit_internal_nogc
 def _known_of_tokens(text, tokens, table, m):
     """Return the inner cuts that are required or allowed in all tokens of a table."""
-    must, may = np.int64(0), (np.int64(1) << np.int64(m - 1)) - 1
+    must, may = np.int64(0), np.int64(-1)
     for j in range(tokens.sizes[table]):
-        at = tokens.places[tokens.firsts[table] + j]
-        for i in range(m - 1):
-            known = text.known[at + i]
-            if known == 0:
-                may &= ~(np.int64(1) << np.int64(i))
-            elif known == 1:
-                must |= np.int64(1) << np.int64(i)
+        required, allowed = known_inside(text, tokens.places[tokens.firsts[table] + j], m)
+        must |= required
+        may &= allowed
     return must, may
 
 

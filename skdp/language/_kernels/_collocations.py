@@ -13,6 +13,7 @@ start of the string, so that they stay near 1; the outer sums are logarithms.
 | inner | A | (n, L) | sum over segmentations of a span into words, by length - 1, times U / U |
 | log_spans | | (n, L) | log probability of the collocations of a span, by length - 1 |
 | forward | log F | (n + 1,) | log of the sum over all segmentations of the first t letters |
+| backward | | (n + 1,) | log of the sum over all continuations after the first t letters |
 | weights | | (L,) | scratch |
 | lengths, masks | | (n,) | collocations of a string |
 | power | 1 / T | scalar | |
@@ -31,9 +32,11 @@ from skdp._numeric._random import next_double, next_open_double
 from skdp.language._kernels._collocation_seats import (
     add_collocations,
     close_empty_cells,
+    end_path,
     find_collocation,
     first_cell,
     is_cut,
+    known_inside,
     list_collocations,
     log_links,
     log_share,
@@ -54,6 +57,7 @@ class CollocationWorkspace(NamedTuple):
     inner: NDArray[np.float64]
     log_spans: NDArray[np.float64]
     forward: NDArray[np.float64]
+    backward: NDArray[np.float64]
     weights: NDArray[np.float64]
     lengths: NDArray[np.int64]
     masks: NDArray[np.int64]
@@ -69,6 +73,7 @@ def empty_room(longest: int, max_word: int, max_collocation: int) -> Collocation
         np.zeros((n, max_word)),
         np.zeros((n, max_collocation)),
         np.zeros((n, max_collocation)),
+        np.zeros(n),
         np.zeros(n),
         np.zeros(max(max_word, max_collocation) + 1),
         np.zeros(n, dtype=np.int64),
@@ -98,17 +103,10 @@ def follow_path(text, c, string, power, s, r):
                 is_open = not must_end(text, start, t - k)
             r.weights[k - 1] = log_weight
             top = max(top, log_weight)
-        total = 0.0
-        for k in range(longest):
-            weight = math.exp(r.weights[k] - top) if top > -math.inf else 0.0
-            r.steps[t, k] = weight
-            total += weight
+        total = end_path(r, t, top)
         if total > 0.0:
             for k in range(longest):
                 r.steps[t, k] /= total
-            r.path[t] = top + math.log(total)
-        else:
-            r.path[t] = -math.inf
 
 
 @njit_inlined
@@ -166,6 +164,16 @@ def add_logs(a, b):
     return a if b == -math.inf else a + math.log1p(math.exp(b - a))
 
 
+@njit_inlined
+def _log_sum(weights, n, top):
+    """Return the log of the sum of n numbers, given their logs and the largest of these."""
+    total = 0.0
+    if top > -math.inf:
+        for m in range(n):
+            total += math.exp(weights[m] - top)
+    return top + math.log(total) if total > 0.0 else -math.inf
+
+
 @njit_internal_nogc
 def _weigh_spans(f, text, c, string, power, s, r):
     """Write `inner` and `log_spans`."""
@@ -217,11 +225,7 @@ def filter_collocations(f, text, c, string, power, s, r):
         for m in range(1, min(longest, t) + 1):
             r.weights[m - 1] = r.forward[t - m] + r.log_spans[t - m, m - 1]
             top = max(top, r.weights[m - 1])
-        total = 0.0
-        if top > -math.inf:
-            for m in range(min(longest, t)):
-                total += math.exp(r.weights[m] - top)
-        r.forward[t] = top + math.log(total) if total > 0.0 else -math.inf
+        r.forward[t] = _log_sum(r.weights, min(longest, t), top)
 
 
 @njit_inlined_source
@@ -248,23 +252,10 @@ def _draw_inner_cuts(r, b, m, rng):
 
 
 @njit_internal_nogc
-def _known_inside(text, start, b, m):
-    """Return the required and the allowed inner cuts of a span."""
-    must, may = np.int64(0), np.int64(0)
-    for i in range(m - 1):
-        known = text.known[start + b + i]
-        if known != 0:
-            may |= np.int64(1) << np.int64(i)
-        if known == 1:
-            must |= np.int64(1) << np.int64(i)
-    return must, may
-
-
-@njit_internal_nogc
 def _draw_collocation(f, text, c, string, b, m, power, s, r, rng):
     """Draw the words of a span that is a collocation and return its inner cuts."""
     start = text.ptr[string]
-    must, may = _known_inside(text, start, b, m)
+    must, may = known_inside(text, start + b, m)
     _, back = share_of(f, text, np.int64(-1))
     total = r.log_spans[b, m - 1]
     left = next_double(rng)
@@ -330,42 +321,37 @@ def log_way(f, text, c, string, n, lengths, masks, s):
 # | name | shape | meaning |
 # |---|---|---|
 # | spans | (N, K) | posterior of the word that begins at a letter, by length - 1 |
-# | backward | (n + 1,) | log of the sum over all continuations after the first t letters |
 # | adjoint | (L + 1,) | posterior within new collocations over the sum up to there |
 # | log_p | (n_strings,) | log probability of a string |
 # | cuts | (N,) | whether a word ends after a letter |
 
 
 @njit_loop
-def score_collocations(f, text, prices, c, first, end, s, r, log_p):
+def score_collocations(f, text, prices, c, s, r, log_p):
     """Write the log probabilities of strings."""
-    for string in range(first, end):
+    for string in range(text.ptr.shape[0] - 1):
         weigh_words(f, text, prices, string, 1.0, s)
         filter_collocations(f, text, c, string, 1.0, s, r)
         log_p[string] = log_string(f, text, c, string, 1.0, r)
 
 
 @njit_internal_nogc
-def _look_back(f, text, c, string, r, backward):
+def _look_back(f, text, c, string, r):
     """Write `backward`, after `filter_collocations`."""
     n = text.ptr[string + 1] - text.ptr[string]
     longest = r.inner.shape[1]
-    backward[n] = math.log(probability_of_end(f, text, c))
+    r.backward[n] = math.log(probability_of_end(f, text, c))
     for t in range(n - 1, -1, -1):
         most = min(longest, n - t)
         top = -math.inf
         for m in range(1, most + 1):
-            r.weights[m - 1] = r.log_spans[t, m - 1] + backward[t + m]
+            r.weights[m - 1] = r.log_spans[t, m - 1] + r.backward[t + m]
             top = max(top, r.weights[m - 1])
-        total = 0.0
-        if top > -math.inf:
-            for m in range(most):
-                total += math.exp(r.weights[m] - top)
-        backward[t] = top + math.log(total) if total > 0.0 else -math.inf
+        r.backward[t] = _log_sum(r.weights, most, top)
 
 
 @njit_inlined_source
-def _add_posteriors(f, text, c, string, s, r, backward, spans):
+def _add_posteriors(f, text, c, string, s, r, spans):
     """Add the posteriors of a string's words, after `_look_back`."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -378,7 +364,7 @@ def _add_posteriors(f, text, c, string, s, r, backward, spans):
         most = min(longest, n - b)
         adjoint[: most + 1] = 0.0
         for m in range(1, most + 1):
-            log_others = r.forward[b] + backward[b + m] - backward[0]
+            log_others = r.forward[b] + r.backward[b + m] - r.backward[0]
             if log_others == -math.inf or r.log_spans[b, m - 1] == -math.inf:
                 continue
             if r.inner[b, m - 1] > 0.0:
@@ -405,13 +391,13 @@ def _add_posteriors(f, text, c, string, s, r, backward, spans):
 
 
 @njit_loop
-def find_posteriors_of_words(f, text, prices, c, first, end, s, r, backward, spans):
+def find_posteriors_of_words(f, text, prices, c, s, r, spans):
     """Write the posteriors of the words of strings to `spans`, which must be zero."""
-    for string in range(first, end):
+    for string in range(text.ptr.shape[0] - 1):
         weigh_words(f, text, prices, string, 1.0, s)
         filter_collocations(f, text, c, string, 1.0, s, r)
-        _look_back(f, text, c, string, r, backward)
-        _add_posteriors(f, text, c, string, s, r, backward, spans)
+        _look_back(f, text, c, string, r)
+        _add_posteriors(f, text, c, string, s, r, spans)
 
 
 @njit_internal_nogc
@@ -484,9 +470,9 @@ def _find_best(f, text, c, string, s, r, cuts):
 
 
 @njit_loop
-def find_best_words(f, text, prices, c, first, end, s, r, cuts):
+def find_best_words(f, text, prices, c, s, r, cuts):
     """Write the most probable words of strings."""
-    for string in range(first, end):
+    for string in range(text.ptr.shape[0] - 1):
         weigh_words(f, text, prices, string, 1.0, s)
         _find_best(f, text, c, string, s, r, cuts)
 

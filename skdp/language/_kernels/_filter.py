@@ -224,7 +224,7 @@ def must_end(text, start, t):
 
 
 @njit_internal_nogc
-def filter_forward(f, text, string, power, s):
+def _filter_pairs(f, text, string, power, s):
     """Write `alpha`, `reach` and `shown` of a string, after `weigh_words`."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -326,7 +326,7 @@ def pick_place(weights, total, rng):
 
 
 @njit_inlined_source
-def log_total(f, text, prices, string, power, s):
+def _log_total_pairs(f, text, prices, string, power, s):
     """Return the log of the summed weight of all segmentations of a string."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -339,7 +339,7 @@ def log_total(f, text, prices, string, power, s):
 
 
 @njit_inlined_source
-def draw_words(f, text, prices, string, power, s, rng):
+def _draw_pairs(f, text, prices, string, power, s, rng):
     """Draw a segmentation to `s.new_words`, the last word first; return its length with the end."""
     start = text.ptr[string]
     t = n = text.ptr[string + 1] - start
@@ -549,7 +549,7 @@ def _scale_up(t, total, log_scale, s, pairs):
 
 
 @njit_internal_nogc
-def filter_triples(f, text, string, power, s, pairs):
+def _filter_triples(f, text, string, power, s, pairs):
     """Write the weights of all paths to each word of a string, after `weigh_words`."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -606,7 +606,7 @@ def _weigh_ends(f, text, prices, start, n, k, power, pairs):
 
 
 @njit_internal_nogc
-def log_total_triples(f, text, prices, string, power, s, pairs):
+def _log_total_triples(f, text, prices, string, power, s, pairs):
     """Return the log of the summed weight of all segmentations of a string."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -617,8 +617,8 @@ def log_total_triples(f, text, prices, string, power, s, pairs):
 
 
 @njit_inlined_source
-def draw_triples(f, text, prices, string, power, s, pairs, rng):
-    """Draw a segmentation of a string, the last word first, like `draw_words`."""
+def _draw_triples(f, text, prices, string, power, s, pairs, rng):
+    """Draw a segmentation of a string, the last word first, like `_draw_pairs`."""
     start = text.ptr[string]
     t = n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]
@@ -665,6 +665,31 @@ def draw_triples(f, text, prices, string, power, s, pairs, rng):
     for e in range(n_words):
         s.new_words[e] = s.new_words[free + e]
     return n_words
+
+
+@njit_inlined_source
+def filter_words(f, text, string, power, s, pairs):
+    """Write the weights of all paths to each word of a string, after `weigh_words`."""
+    if pairs is None:
+        _filter_pairs(f, text, string, power, s)
+    else:
+        _filter_triples(f, text, string, power, s, pairs)
+
+
+@njit_inlined_source
+def log_total(f, text, prices, string, power, s, pairs):
+    """Return the log of the summed weight of all segmentations of a string."""
+    if pairs is None:
+        return _log_total_pairs(f, text, prices, string, power, s)
+    return _log_total_triples(f, text, prices, string, power, s, pairs)
+
+
+@njit_inlined_source
+def draw_words(f, text, prices, string, power, s, pairs, rng):
+    """Draw a segmentation to `s.new_words`; return its length with the end."""
+    if pairs is None:
+        return _draw_pairs(f, text, prices, string, power, s, rng)
+    return _draw_triples(f, text, prices, string, power, s, pairs, rng)
 
 
 # Posteriors of words, and the most probable cuts, if pairs are contexts.
@@ -724,7 +749,7 @@ def _share_rest(f, text, start, t, k, s, pairs):
 
 @njit_inlined_source
 def smooth_triples(f, text, prices, string, s, pairs, spans):
-    """Write the posterior of all words of a string, from the end, after `filter_triples`."""
+    """Write the posterior of all words of a string, from the end, after `filter_words`."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]

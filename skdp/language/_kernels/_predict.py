@@ -24,12 +24,10 @@ from skdp.language._kernels._filter import (
     context_word,
     end_probability,
     extra_weight,
-    filter_forward,
-    filter_triples,
+    filter_words,
     find_best_triples,
     following_probability,
     log_total,
-    log_total_triples,
     smooth_triples,
     span_word,
     weigh_words,
@@ -39,7 +37,7 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS
 
 @njit_inlined_source
 def _smooth_backward(f, text, prices, string, s, spans):
-    """Write the posterior of all words of a string, after `filter_forward`, from the end.
+    """Write the posterior of all words of a string, after `filter_words`, from the end.
 
     That of unobserved pairs is collected in `beta[t, 0]` for the predecessors that end at t.
     """
@@ -96,30 +94,25 @@ def _smooth_backward(f, text, prices, string, s, spans):
 
 
 @njit_loop
-def score_strings(f, text, prices, first, end, s, pairs, log_p):
+def score_strings(f, text, prices, s, pairs, log_p):
     """Write the log probabilities of strings."""
-    for string in range(first, end):
+    for string in range(text.ptr.shape[0] - 1):
         weigh_words(f, text, prices, string, 1.0, s)
-        if pairs is None:
-            filter_forward(f, text, string, 1.0, s)
-            log_p[string] = log_total(f, text, prices, string, 1.0, s)
-        else:
-            filter_triples(f, text, string, 1.0, s, pairs)
-            log_p[string] = log_total_triples(f, text, prices, string, 1.0, s, pairs)
+        filter_words(f, text, string, 1.0, s, pairs)
+        log_p[string] = log_total(f, text, prices, string, 1.0, s, pairs)
 
 
 @njit_loop
-def find_posteriors(f, text, prices, first, end, s, pairs, spans):
+def find_posteriors(f, text, prices, s, pairs, spans):
     """Write the posteriors of the words of strings."""
-    for string in range(first, end):
+    for string in range(text.ptr.shape[0] - 1):
         if text.ptr[string + 1] == text.ptr[string]:
             continue
         weigh_words(f, text, prices, string, 1.0, s)
+        filter_words(f, text, string, 1.0, s, pairs)
         if pairs is None:
-            filter_forward(f, text, string, 1.0, s)
             _smooth_backward(f, text, prices, string, s, spans)
         else:
-            filter_triples(f, text, string, 1.0, s, pairs)
             smooth_triples(f, text, prices, string, s, pairs, spans)
 
 
@@ -161,9 +154,9 @@ def _find_best(f, text, prices, string, s, cuts):
 
 
 @njit_loop
-def find_best_cuts(f, text, prices, first, end, s, pairs, cuts):
+def find_best_cuts(f, text, prices, s, pairs, cuts):
     """Write the most probable cuts of strings."""
-    for string in range(first, end):
+    for string in range(text.ptr.shape[0] - 1):
         weigh_words(f, text, prices, string, 1.0, s)
         if pairs is None:
             _find_best(f, text, prices, string, s, cuts)

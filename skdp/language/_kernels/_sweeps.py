@@ -20,26 +20,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import njit_inlined, njit_inlined_source, njit_internal_nogc, njit_loop
+from skdp._numeric._numba import njit_inlined_source, njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double, next_open_double
-from skdp.language._kernels._filter import (
-    draw_triples,
-    draw_words,
-    filter_forward,
-    filter_triples,
-    log_path,
-    weigh_words,
-)
+from skdp.language._kernels._filter import draw_words, filter_words, log_path, weigh_words
 from skdp.language._kernels._words import (
     Text,
-    add_event,
     add_words,
-    base_probability,
-    context_of,
     drop_empty_cells,
     list_words,
-    log_removed,
-    remove_event,
+    mark_words,
     remove_words,
 )
 from skdp.processes._kernels_franchise_dynamic import N_CHANGES, undo_changes
@@ -64,18 +53,14 @@ def move_string(f, text, prices, string, cuts, power, seated, s, pairs, rng):
     n_words = 0
     if seated:
         n_words = list_words(text, string, cuts, s.words)
-        old = remove_words(f, text, prices, s.words, n_words, is_exact, rng)
+        old = remove_words(f, text, prices, s.words, n_words, None, is_exact, rng)
     weigh_words(f, text, prices, string, power, s)
-    if pairs is None:
-        filter_forward(f, text, string, power, s)
-        n_new = draw_words(f, text, prices, string, power, s, rng)
-    else:
-        filter_triples(f, text, string, power, s, pairs)
-        n_new = draw_triples(f, text, prices, string, power, s, pairs, rng)
+    filter_words(f, text, string, power, s, pairs)
+    n_new = draw_words(f, text, prices, string, power, s, pairs, rng)
     if is_exact:
         old -= log_path(f, text, prices, s.words, n_words, s)
         new -= log_path(f, text, prices, s.new_words, n_new, s)
-    new += add_words(f, text, prices, s.new_words, n_new, rng)
+    new += add_words(f, text, prices, s.new_words, n_new, None, rng)
     accepted = not is_exact or math.log(next_open_double(rng)) < new - old
     n_changes = f.counters[N_CHANGES]
     if accepted:
@@ -101,7 +86,7 @@ def seat_strings(f, text, prices, order, cuts, s, rng):
     """Seat segmented strings in turn."""
     for i in range(order.shape[0]):
         n_words = list_words(text, order[i], cuts, s.words)
-        add_words(f, text, prices, s.words, n_words, rng)
+        add_words(f, text, prices, s.words, n_words, None, rng)
         n_changes = f.counters[N_CHANGES]
         f.counters[N_CHANGES] = 0
         drop_empty_cells(f, text, n_changes)
@@ -193,70 +178,6 @@ def _flip_sites(sites, first, end, split, cuts):
         cuts[sites[i] + split - 1] = not cuts[sites[i] + split - 1]
 
 
-@njit_inlined
-def _word_before(text, words, e, m):
-    """Return the m-th word before word e, or the start if there is none or it is not used."""
-    return np.int64(words[e - m]) if e >= m and m < text.word_order else np.int64(text.n_spans)
-
-
-@njit_internal_nogc
-def _mark_words(text, words, n_words, word_at, before_at):
-    """Write the word that begins at each letter of a string, or -1, and its preceding words."""
-    for i in range(word_at.shape[0]):
-        word_at[i] = -1
-    at = 0
-    for e in range(n_words):
-        word_at[at] = words[e]
-        for m in range(2):
-            before_at[at, m] = _word_before(text, words, e, m + 1)
-        if e < n_words - 1:
-            at += text.span_lengths[words[e]]
-
-
-@njit_internal_nogc
-def _is_marked(text, words, e, at, word_at, before_at):
-    """Return whether the same word was marked after the same words."""
-    is_same = word_at[at] == words[e]
-    for m in range(2):
-        is_same = is_same and before_at[at, m] == _word_before(text, words, e, m + 1)
-    return is_same
-
-
-@njit_internal_nogc
-def _remove_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
-    """Remove unmarked words, the last first, like `remove_words`."""
-    total = 0.0
-    at = 0
-    for e in range(n_words - 1):
-        at += text.span_lengths[words[e]]
-    for e in range(n_words - 1, -1, -1):
-        if e < n_words - 1:
-            at -= text.span_lengths[words[e]]
-        if not _is_marked(text, words, e, at, word_at, before_at):
-            w = np.int64(words[e])
-            v, pair, depth = context_of(f, text, words, e)
-            removed = remove_event(f, text, w, v, pair, depth, rng)
-            total += log_removed(f, text, prices, w, v, pair, depth, removed)
-    return total
-
-
-@njit_internal_nogc
-def _add_unmarked(f, text, prices, words, n_words, word_at, before_at, rng):
-    """Seat unmarked words, in order, like `add_words`."""
-    total = 0.0
-    at = 0
-    for e in range(n_words):
-        if not _is_marked(text, words, e, at, word_at, before_at):
-            w = np.int64(words[e])
-            v, pair, depth = context_of(f, text, words, e)
-            base = base_probability(f, text, prices, w)
-            probability, log_ratio = add_event(f, text, prices, w, v, pair, depth, base, rng)
-            total += math.log(probability) + log_ratio
-        if e < n_words - 1:
-            at += text.span_lengths[words[e]]
-    return total
-
-
 @njit_internal_nogc
 def _move_type(f, text, prices, where, w, split, cuts, power, s, rng):
     """Flip all sites of a word; return whether the flip was accepted."""
@@ -281,13 +202,11 @@ def _move_type(f, text, prices, where, w, split, cuts, power, s, rng):
         while first > 0 and where.strings_of[sites[first - 1]] == string:
             first -= 1
         n_new = list_words(text, string, cuts, s.new_words)
-        _mark_words(text, s.new_words, n_new, where.word_at, where.before_at)
+        mark_words(text, s.new_words, n_new, where)
         _flip_sites(sites, first, end, split, cuts)
         n_old = list_words(text, string, cuts, s.words)
         _flip_sites(sites, first, end, split, cuts)
-        old += _remove_unmarked(
-            f, text, prices, s.words, n_old, where.word_at, where.before_at, rng
-        )
+        old += remove_words(f, text, prices, s.words, n_old, where, True, rng)
         end = first
     first = 0
     while first < n:
@@ -298,11 +217,9 @@ def _move_type(f, text, prices, where, w, split, cuts, power, s, rng):
         _flip_sites(sites, first, end, split, cuts)
         n_old = list_words(text, string, cuts, s.words)
         _flip_sites(sites, first, end, split, cuts)
-        _mark_words(text, s.words, n_old, where.word_at, where.before_at)
+        mark_words(text, s.words, n_old, where)
         n_new = list_words(text, string, cuts, s.new_words)
-        new += _add_unmarked(
-            f, text, prices, s.new_words, n_new, where.word_at, where.before_at, rng
-        )
+        new += add_words(f, text, prices, s.new_words, n_new, where, rng)
         first = end
     accepted = math.log(next_open_double(rng)) < power * (new - old)
     n_changes = f.counters[N_CHANGES]

@@ -41,22 +41,9 @@ def match_text(symbols, slot, depth, text, other, begin):
 
 @njit
 def reach(
-    symbols,
-    slots,
-    positions,
-    begin,
-    child_ptr,
-    symbol,
-    above,
-    cell_ptr,
-    outcome,
-    leaf,
-    text,
-    contexts,
-    depths,
-    cells,
-    tails,
-):
+    symbols, slots, positions, begin, child_ptr, symbol, above, cell_ptr, outcome, leaf, text,
+    contexts, depths, cells, tails,
+):  # fmt: skip
     """Write the longest context seen before each event, and the longest with its outcome.
 
     `contexts` are in the trie and have `depths` symbols; at a leaf, `tails` more agree with the
@@ -166,21 +153,9 @@ def _draw_place(cumulative, first, last, u):
 
 @njit
 def draw_words(
-    symbols,
-    n_words,
-    ends,
-    child_ptr,
-    symbol,
-    above,
-    leaf,
-    text,
-    cell_ptr,
-    outcome,
-    cumulative,
-    base_cumulative,
-    chain,
-    rng,
-):
+    symbols, n_words, ends, child_ptr, symbol, above, leaf, text, cell_ptr, outcome,
+    cumulative, base_cumulative, chain, rng,
+):  # fmt: skip
     """Draw a sequence word by word until it ends or `symbols` is full; return its length."""
     for slot in range(1, symbols.shape[0]):
         u = 0

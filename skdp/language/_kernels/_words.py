@@ -265,6 +265,14 @@ def add_event(f, text, prices, w, v, pair, depth, base, rng):
     return probability, add_spelling(f, text, w, rng) - log_letters(text, prices, w, base)
 
 
+@njit_internal_nogc
+def add_word(f, text, prices, w, v, pair, depth, rng):
+    """Seat a word; return the log of its probability plus the log ratio of `add_event`."""
+    base = base_probability(f, text, prices, w)
+    probability, log_ratio = add_event(f, text, prices, w, v, pair, depth, base, rng)
+    return math.log(probability) + log_ratio
+
+
 @njit_inlined
 def log_letters(text, prices, w, base):
     """Return the log of the letters' part of a word's base probability."""
@@ -340,11 +348,50 @@ def context_of(f, text, words, e):
     return v, find_cell(f, context_node(text, u), v), 2
 
 
+@njit_inlined
+def _word_before(text, words, e, m):
+    """Return the m-th word before word e, or the start if there is none or it is not used."""
+    return np.int64(words[e - m]) if e >= m and m < text.word_order else np.int64(text.n_spans)
+
+
 @njit_internal_nogc
-def remove_words(f, text, prices, words, n_words, log_wanted, rng):
-    """Remove the words of a string, the last first; return what `add_words` would, if wanted."""
-    total = 0.0
+def mark_words(text, words, n_words, marks):
+    """Write the word that begins at each letter of a string, or -1, and its preceding words."""
+    for i in range(marks.word_at.shape[0]):
+        marks.word_at[i] = -1
+    at = 0
+    for e in range(n_words):
+        marks.word_at[at] = words[e]
+        for m in range(2):
+            marks.before_at[at, m] = _word_before(text, words, e, m + 1)
+        if e < n_words - 1:
+            at += text.span_lengths[words[e]]
+
+
+@njit_internal_nogc
+def _is_marked(text, words, e, at, marks):
+    """Return whether the same word was marked after the same words; without `marks` none was."""
+    if marks is None:
+        return False
+    is_same = marks.word_at[at] == words[e]
+    for m in range(2):
+        is_same = is_same and marks.before_at[at, m] == _word_before(text, words, e, m + 1)
+    return is_same
+
+
+@njit_internal_nogc
+def remove_words(f, text, prices, words, n_words, marks, log_wanted, rng):
+    """Remove the unmarked words of a string, the last first; return what `add_words` would, if
+    wanted.
+    """
+    total, at = 0.0, 0
+    for e in range(n_words - 1):
+        at += text.span_lengths[words[e]]
     for e in range(n_words - 1, -1, -1):
+        if e < n_words - 1:
+            at -= text.span_lengths[words[e]]
+        if _is_marked(text, words, e, at, marks):
+            continue
         w = np.int64(words[e])
         v, pair, depth = context_of(f, text, words, e)
         removed = remove_event(f, text, w, v, pair, depth, rng)
@@ -354,17 +401,17 @@ def remove_words(f, text, prices, words, n_words, log_wanted, rng):
 
 
 @njit_internal_nogc
-def add_words(f, text, prices, words, n_words, rng):
-    """Seat the words of a string in order; return the log of the product of their probabilities,
-    each given the seats so far, plus the log ratios of `add_event`.
+def add_words(f, text, prices, words, n_words, marks, rng):
+    """Seat the unmarked words of a string in order; return the log of the product of their
+    probabilities, each given the seats so far, plus the log ratios of `add_event`.
     """
-    total = 0.0
+    total, at = 0.0, 0
     for e in range(n_words):
-        w = np.int64(words[e])
-        v, pair, depth = context_of(f, text, words, e)
-        base = base_probability(f, text, prices, w)
-        probability, log_ratio = add_event(f, text, prices, w, v, pair, depth, base, rng)
-        total += math.log(probability) + log_ratio
+        if not _is_marked(text, words, e, at, marks):
+            v, pair, depth = context_of(f, text, words, e)
+            total += add_word(f, text, prices, np.int64(words[e]), v, pair, depth, rng)
+        if e < n_words - 1:
+            at += text.span_lengths[words[e]]
     return total
 
 

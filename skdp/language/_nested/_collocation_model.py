@@ -12,16 +12,15 @@ from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp.language._kernels._collocation_seats import Collocations
 from skdp.language._kernels._collocations import (
-    CollocationWorkspace,
     empty_room,
     find_best_words,
     find_posteriors_of_words,
     score_collocations,
 )
-from skdp.language._kernels._filter import FilterScratch
+from skdp.language._kernels._filter import empty_scratch
 from skdp.language._kernels._words import Text
 from skdp.language._nested._layout import Spans, TextLayout, find_spans, lay_out, number_spans
-from skdp.language._nested._model import NestedModel, read_strings
+from skdp.language._nested._model import NestedModel, Reader, fill_restaurants, rank
 from skdp.processes._kernels_franchise_dynamic import (
     CUSTOMERS,
     NODE,
@@ -48,9 +47,9 @@ def lay_out_collocations(
     tokens: Ints,
     ptr: Places,
     known: NDArray[np.int8],
+    n_symbols: int,
     lengths: tuple[int, int],  # largest numbers of letters of a word and of a collocation
     character_order: int,
-    n_symbols: int,
     n_cells: int | None = None,  # collocations with customers at a time; None: all in the strings
     *,
     for_reading: bool = False,
@@ -68,17 +67,9 @@ def lay_out_collocations(
         # The cells of a string's collocations are kept until its new ones are seated.
         n_cells = len(tokens) + int(np.diff(ptr).max(initial=0))
     layout = lay_out(
-        tokens,
-        ptr,
-        known,
-        lengths[0],
-        character_order,
-        1,
-        n_symbols,
-        n_cells,
-        spans=words,
-        for_reading=for_reading,
-    )
+        tokens, ptr, known, n_symbols, lengths[0], character_order, 1, n_cells,
+        spans=words, for_reading=for_reading,
+    )  # fmt: skip
     levels = np.append(layout.node_levels, np.int32(character_order + 1)).astype(np.int32)
     return CollocationLayout(layout._replace(node_levels=as_readonly(levels)), spans)
 
@@ -189,66 +180,19 @@ class CollocationModel(NamedTuple):
         return [[words[w] for w in self.members[a:b]] for a, b in pairwise(self.ptr)]
 
 
-class CollocationReader(NamedTuple):
-    """Strings with the restaurants of a sample that they may need."""
-
-    layout: CollocationLayout
-    f: DynamicFranchise
-    prices: Floats
-    collocations: Collocations
-    scratch: FilterScratch
-    room: CollocationWorkspace
-
-    def log_probabilities(self) -> Floats:
-        """Return the log probability of each string."""
-        text = self.layout.words.text
-        n = len(text.ptr) - 1
-        out = np.zeros(n)
-        score_collocations(
-            self.f, text, self.prices, self.collocations, 0, n, self.scratch, self.room, out
-        )
-        return out
-
-    def posteriors(self) -> Floats:
-        """Return the posterior of all words, (n_letters, K)."""
-        text = self.layout.words.text
-        n, out = len(text.ptr) - 1, np.zeros(text.span_ids.shape)
-        find_posteriors_of_words(
-            self.f, text, self.prices, self.collocations, 0, n, self.scratch, self.room,
-            np.zeros(len(self.room.forward)), out,
-        )  # fmt: skip
-        return out
-
-    def best_cuts(self) -> NDArray[np.bool_]:
-        """Return the cuts of the jointly most probable collocations and words."""
-        text = self.layout.words.text
-        n, out = len(text.ptr) - 1, np.zeros(len(text.span_ids), dtype=np.bool_)
-        find_best_words(
-            self.f, text, self.prices, self.collocations, 0, n, self.scratch, self.room, out
-        )
-        return out
-
-
 def lay_out_new(model: CollocationModel, tokens: Ints, ptr: Places) -> CollocationLayout:
     """Return the numbering for new strings, which is the same for all samples of a fit."""
     known = np.full(len(tokens), -1, dtype=np.int8)
     words = model.of_words
     lengths = len(words.prices) - 1, model.max_length
     return lay_out_collocations(
-        tokens,
-        ptr,
-        known,
-        lengths,
-        words.character_order,
-        words.n_symbols,
-        0,
-        for_reading=True,
+        tokens, ptr, known, words.n_symbols, lengths, words.character_order, 0, for_reading=True
     )
 
 
-def read_new(model: CollocationModel, layout: CollocationLayout) -> CollocationReader:
+def read_new(model: CollocationModel, layout: CollocationLayout) -> Reader:
     """Return a reader of strings with the sample's restaurants; other restaurants are empty."""
-    reader, text = read_strings(model.of_words, layout.words), layout.words.text
+    of_words, text = model.of_words, layout.words.text
     words = model.words()
     letters, ptr, masks = [], [0], []
     for members in pairwise(model.ptr):
@@ -269,7 +213,7 @@ def read_new(model: CollocationModel, layout: CollocationLayout) -> CollocationR
     cells[:, NODE] = text.pair_node
     cells[0, :2] = model.counts[-1]
     cells[1:, :2] = model.counts[:-1][is_there]
-    f = reader.f
+    f = fill_restaurants(of_words, layout.words)
     f = f._replace(
         cells=np.concatenate([f.cells, cells]),
         parents=np.append(f.parents, np.full(n + 1, -1, dtype=np.int32)),
@@ -289,18 +233,24 @@ def read_new(model: CollocationModel, layout: CollocationLayout) -> CollocationR
         np.array(masks, dtype=np.int64)[is_there],
         model.shares,
     )
-    longest = int(np.diff(text.ptr).max(initial=0))
-    room = empty_room(longest, text.span_ids.shape[1], model.max_length)
-    return CollocationReader(layout, f, reader.prices, collocations, reader.scratch, room)
+    longest, max_word = int(np.diff(text.ptr).max(initial=0)), text.span_ids.shape[1]
+    return Reader(
+        (score_collocations, find_posteriors_of_words, find_best_words),
+        (
+            f, text, of_words.prices, collocations,
+            empty_scratch(longest, max_word, of_words.character_order),
+            empty_room(longest, max_word, model.max_length),
+        ),
+    )  # fmt: skip
 
 
 def count_collocations(models: list[CollocationModel]) -> tuple[list[list[Ints]], Floats]:
     """Return the collocations of samples, the most frequent first, and their mean numbers."""
-    counts: dict[tuple[tuple[int, ...], ...], float] = {}
-    for model in models:
-        for words, n in zip(model.collocations(), model.counts[:-1, 0].tolist(), strict=True):
-            key = tuple(tuple(word.tolist()) for word in words)
-            counts[key] = counts.get(key, 0.0) + n
-    found = sorted(counts, key=lambda words: (-counts[words], words))
-    means = np.array([counts[words] / len(models) for words in found])
+    found, means = rank([
+        [
+            (tuple(tuple(word.tolist()) for word in words), n)
+            for words, n in zip(model.collocations(), model.counts[:-1, 0], strict=True)
+        ]
+        for model in models
+    ])  # fmt: skip
     return [[np.array(word, dtype=np.int32) for word in words] for words in found], means

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_log_beta
 from skdp.language._kernels._collocation_seats import Collocations, empty_tokens, sweep_tables
 from skdp.language._kernels._collocations import empty_room, seat_collocations, sweep_collocations
@@ -17,7 +18,6 @@ from skdp.language._nested._collocation_model import (
     lay_out_collocations,
     open_collocations,
 )
-from skdp.language._nested._model import NestedModel
 from skdp.language._nested._sampler import NestedSampler, NestedState, Settings, Strings
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, TABLES
 
@@ -32,9 +32,7 @@ class CollocationState(NestedState):
     @property
     def ends(self) -> NDArray[np.bool_]:
         """Whether a collocation ends after each character, (n_characters,)."""
-        view = self._sampler.ends.view()
-        view.flags.writeable = False
-        return view
+        return as_readonly(self._sampler.ends)
 
     @property
     def word_tables(self) -> NDArray[np.int64]:
@@ -62,14 +60,6 @@ class CollocationState(NestedState):
         return float(self._sampler.stop_shares[0])
 
 
-class CollocationSettings(NamedTuple):
-    """Fixed settings of a fit in addition to `Settings`."""
-
-    max_length: int  # largest number of letters of a collocation
-    stop_probability: Any  # a float, or "auto"
-    stop_prior: tuple[float, float]
-
-
 class CollocationSampler(NestedSampler):
     """Markov chain over segmentations of strings into collocations, and of these into words.
 
@@ -84,13 +74,10 @@ class CollocationSampler(NestedSampler):
         self,
         strings: Strings,
         settings: Settings,
-        of_collocations: CollocationSettings,
         init_stream: NDArray[np.uint64],
         stream: NDArray[np.uint64],
     ):
-        self.of_collocations = of_collocations
-        a, b = of_collocations.stop_prior
-        given = of_collocations.stop_probability
+        (a, b), given = settings.stop_prior, settings.stop_probability
         p = a / (a + b) if isinstance(given, str) else float(given)
         self.stop_shares = p, 1.0 - p
         self._shares = np.zeros(3)
@@ -99,19 +86,14 @@ class CollocationSampler(NestedSampler):
 
     def attach(self, strings: Strings) -> None:
         """Set the data and everything that is derived from it."""
-        s, longest_allowed = self.settings, self.of_collocations.max_length
+        s = self.settings
         self._strings = strings
         self._layout, self._spans = lay_out_collocations(
-            strings.tokens,
-            strings.ptr,
-            strings.known,
-            (s.max_length, longest_allowed),
-            s.character_order,
-            strings.n_symbols,
+            *strings, (s.max_length, s.max_collocation), s.character_order
         )
         longest = int(np.diff(strings.ptr).max(initial=0))
         self._scratch = empty_scratch(longest, s.max_length, s.character_order)
-        self._room = empty_room(longest, s.max_length, longest_allowed)
+        self._room = empty_room(longest, s.max_length, s.max_collocation)
         self._tokens = empty_tokens(len(strings.tokens), self._layout.n_hashed)
 
     def _open_restaurants(self) -> None:
@@ -129,14 +111,8 @@ class CollocationSampler(NestedSampler):
         self._masks = np.zeros(self._layout.n_hashed, dtype=np.int64)
 
     def _collocations(self) -> Collocations:
-        return Collocations(
-            self._spans.ids,
-            self._heads,
-            self._span_of,
-            self._following,
-            self._masks,
-            self._shares,
-        )
+        of_cells = self._span_of, self._following, self._masks
+        return Collocations(self._spans.ids, self._heads, *of_cells, self._shares)
 
     # Initial state and sweeps
 
@@ -173,8 +149,8 @@ class CollocationSampler(NestedSampler):
         return [*super()._nodes_of_levels(), slice(node, node + 1)]
 
     def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        if isinstance(self.of_collocations.stop_probability, str):
-            a, b = self.of_collocations.stop_prior
+        if isinstance(self.settings.stop_probability, str):
+            a, b = self.settings.stop_prior
             n, n_words = self._new_collocations()
             logs = draw_log_beta(a + n, b + n_words - n, rng)
             self.stop_shares = math.exp(logs[0]), math.exp(logs[1])
@@ -212,8 +188,8 @@ class CollocationSampler(NestedSampler):
         n_ends = float(self._f.cells[self._layout.text.hashed_cell, TABLES])
         total += n_ends * math.log(self._shares[0]) + n * math.log(self._shares[1])
         total += (n_words - n) * math.log(self._shares[2])
-        if isinstance(self.of_collocations.stop_probability, str):
-            a, b = self.of_collocations.stop_prior
+        if isinstance(self.settings.stop_probability, str):
+            a, b = self.settings.stop_prior
             total += (a - 1.0) * math.log(self.stop_shares[0])
             total += (b - 1.0) * math.log(self.stop_shares[1])
         return total
@@ -233,12 +209,7 @@ class CollocationSampler(NestedSampler):
     def model(self) -> CollocationModel:
         """Return the current sample as a model."""
         f, n = self._f, self._layout.text.hashed_cell
-        words = NestedModel.of(
-            f._replace(cells=f.cells[:n], parents=f.parents[:n], prior=f.prior[:-1]),
-            self._layout,
-            self._strings.tokens,
-            cuts=self.cuts,
-            prices=self.prices,
-            n_symbols=self._strings.n_symbols,
+        words = self._model_of_words(
+            f._replace(cells=f.cells[:n], parents=f.parents[:n], prior=f.prior[:-1])
         )
         return CollocationModel.of(f, self._layout, self._spans, self._collocations(), words)

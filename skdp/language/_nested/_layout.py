@@ -70,20 +70,10 @@ class Spans(NamedTuple):
     lengths: NDArray[np.int32]  # (n_spans,)
 
 
-def rest_of_strings(ptr: Places) -> NDArray[np.int64]:
-    """Return the number of letters from each letter to the end of its string."""
-    return np.repeat(ptr[1:], np.diff(ptr)) - np.arange(ptr[-1])
-
-
-def place_in_strings(ptr: Places) -> NDArray[np.int64]:
-    """Return the number of letters before each letter in its string."""
-    return np.arange(ptr[-1]) - np.repeat(ptr[:-1], np.diff(ptr))
-
-
 def number_spans(tokens: Ints, ptr: Places, max_length: int) -> Spans:
     """Assign numbers to all spans of strings, shorter spans first."""
     width = int(tokens.max(initial=0)) + 1
-    rest = rest_of_strings(ptr)
+    rest = np.repeat(ptr[1:], np.diff(ptr)) - np.arange(ptr[-1])  # to the end of the string
     ids = np.full((len(tokens), max_length), -1, dtype=np.int32)
     parents = np.zeros(len(tokens), dtype=np.int64)  # below the root
     levels, firsts, lengths, n_spans = [], [], [], 0
@@ -145,7 +135,7 @@ class Letters(NamedTuple):
 def number_letters(tokens: Ints, ptr: Places, order: int) -> Letters:
     """Assign numbers to the contexts and cells of all letters of strings."""
     n, width = len(tokens), int(tokens.max(initial=0)) + 1
-    place = place_in_strings(ptr)
+    place = np.arange(ptr[-1]) - np.repeat(ptr[:-1], np.diff(ptr))  # in its string
     # Contexts that end before a letter (rows 0 to n - 1) or after it (n to 2 n - 1).
     ends = np.concatenate([np.arange(n), np.arange(1, n + 1)])
     available = np.concatenate([place, place + 1])
@@ -246,10 +236,10 @@ def lay_out(
     tokens: Ints,
     ptr: Places,
     known: NDArray[np.int8],
+    n_symbols: int,
     max_length: int,
     character_order: int,
     word_order: int,
-    n_symbols: int,
     n_hashed: int | None = None,  # most pairs and triples with customers; None: all in the strings
     n_spare: int = 0,  # spare cells for n_hashed=None, if more than the longest string needs
     spans: Spans | None = None,  # if they are already numbered

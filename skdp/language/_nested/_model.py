@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._numeric import Floats, Ints, Places
-from skdp.language._kernels._filter import FilterScratch, PairWorkspace, empty_pairs, empty_scratch
+from skdp.language._kernels._filter import empty_pairs, empty_scratch
 from skdp.language._kernels._predict import find_best_cuts, find_posteriors, score_strings
 from skdp.language._nested._layout import (
     TextLayout,
@@ -51,8 +52,16 @@ class NestedModel(NamedTuple):
         return len(self.prior) - self.character_order
 
     @classmethod
-    def of(cls, f: DynamicFranchise, layout: TextLayout, tokens: Ints, **rest: Any) -> NestedModel:
-        """Return the restaurants with customers; `rest`: `prices`, `n_symbols`, and the `cuts`."""
+    def of(
+        cls,
+        f: DynamicFranchise,
+        layout: TextLayout,
+        tokens: Ints,
+        cuts: NDArray[np.bool_],
+        prices: Floats,
+        n_symbols: int,
+    ) -> NestedModel:
+        """Return the restaurants with customers."""
         text, letters = layout.text, layout.letters
         root = f.cells[text.root_cell : text.hashed_cell, :2]
         words = np.flatnonzero(root[:-1, 0])
@@ -66,56 +75,39 @@ class NestedModel(NamedTuple):
         pairs = text.hashed_cell + np.flatnonzero(
             (hashed[:, 3] > text.root_node) & (hashed[:, 3] < text.pair_node) & (hashed[:, 0] > 0)
         )
-        of_pairs = np.stack(
-            [
-                number[f.cells[pairs, 3] - text.root_node - 1],
-                number[f.parents[pairs] - text.root_cell],
-            ],
-            axis=1,
-        )
+        before = number[f.cells[pairs, 3] - text.root_node - 1]
+        of_pairs = np.stack([before, number[f.parents[pairs] - text.root_cell]], axis=1)
         triples = text.hashed_cell + np.flatnonzero(
             (hashed[:, 3] >= text.pair_node) & (hashed[:, 0] > 0)
         )
         pair_number = np.full(len(f.cells), -1, dtype=np.int32)
         pair_number[pairs] = np.arange(len(pairs))
-        of_triples = np.stack(
-            [
-                pair_number[f.cells[triples, 3] - text.pair_node + text.hashed_cell],
-                number[f.parents[f.parents[triples]] - text.root_cell],
-            ],
-            axis=1,
-        )
+        before = pair_number[f.cells[triples, 3] - text.pair_node + text.hashed_cell]
+        last = number[f.parents[f.parents[triples]] - text.root_cell]
+        of_triples = np.stack([before, last], axis=1)
         contexts = np.flatnonzero(f.nodes[: text.root_node, 0])
         context_number = np.full(text.root_node + 1, -1, dtype=np.int32)
         context_number[contexts] = np.arange(len(contexts))
         cells = np.flatnonzero(f.cells[: text.root_cell, 0])
-        ends = np.flatnonzero(rest["cuts"])
-        strings = np.zeros(len(tokens), dtype=np.bool_)
-        strings[text.ptr[:-1][np.diff(text.ptr) > 0]] = True
-        is_start = strings.copy()
-        is_start[1:] |= rest["cuts"][:-1]
+        ends = np.flatnonzero(cuts)
+        is_start = np.zeros(len(tokens), dtype=np.bool_)
+        is_start[text.ptr[:-1][np.diff(text.ptr) > 0]] = True
+        is_start[1:] |= cuts[:-1]
         starts = np.flatnonzero(is_start)
         spelled = number[text.span_ids[starts, ends - starts]]
+        parents = context_number[letters.node_parents[contexts]]
+        of_letters = context_number[letters.nodes[cells]], letters.outcomes[cells]
         return cls(
             tokens[places],
             ptr,
             np.concatenate([root[words], root[-1:]]),
             CellTable(of_pairs, f.cells[pairs, :2].copy()),
-            np.stack(
-                [
-                    context_number[letters.node_parents[contexts]],
-                    letters.node_letters[contexts],
-                ],
-                axis=1,
-            ),
-            CellTable(
-                np.stack([context_number[letters.nodes[cells]], letters.outcomes[cells]], axis=1),
-                f.cells[cells, :2].copy(),
-            ),
+            np.stack([parents, letters.node_letters[contexts]], axis=1),
+            CellTable(np.stack(of_letters, axis=1), f.cells[cells, :2].copy()),
             np.bincount(spelled, minlength=len(words)).astype(np.int32),
-            rest["prices"].copy(),
+            prices.copy(),
             f.prior.copy(),
-            rest["n_symbols"],
+            n_symbols,
             text.character_order,
             CellTable(of_triples, f.cells[triples, :2].copy()),
         )
@@ -128,34 +120,25 @@ class NestedModel(NamedTuple):
 class Reader(NamedTuple):
     """Strings with the restaurants of a sample that they may need."""
 
-    layout: TextLayout
-    f: DynamicFranchise
-    prices: Floats
-    scratch: FilterScratch
-    pairs: PairWorkspace | None
+    kernels: tuple[Any, Any, Any]  # for log probabilities, posteriors and best cuts
+    arguments: tuple[Any, ...]  # of the kernels: restaurants, text, and what they need besides
+
+    def _run(self, kernel: Any, *shape: int, dtype: Any = np.float64) -> NDArray[Any]:
+        out = np.zeros(shape, dtype=dtype)
+        kernel(*self.arguments, out)
+        return out
 
     def log_probabilities(self) -> Floats:
         """Return the log probability of each string."""
-        n = len(self.layout.text.ptr) - 1
-        out = np.zeros(n)
-        score_strings(self.f, self.layout.text, self.prices, 0, n, self.scratch, self.pairs, out)
-        return out
+        return self._run(self.kernels[0], len(self.arguments[1].ptr) - 1)
 
     def posteriors(self) -> Floats:
         """Return the posterior of all words, (n_letters, L)."""
-        text = self.layout.text
-        out = np.zeros(text.span_ids.shape)
-        n = len(text.ptr) - 1
-        find_posteriors(self.f, text, self.prices, 0, n, self.scratch, self.pairs, out)
-        return out
+        return self._run(self.kernels[1], *self.arguments[1].span_ids.shape)
 
     def best_cuts(self) -> NDArray[np.bool_]:
         """Return the most probable cuts."""
-        text = self.layout.text
-        out = np.zeros(len(text.span_ids), dtype=np.bool_)
-        n = len(text.ptr) - 1
-        find_best_cuts(self.f, text, self.prices, 0, n, self.scratch, self.pairs, out)
-        return out
+        return self._run(self.kernels[2], len(self.arguments[1].span_ids), dtype=np.bool_)
 
 
 def parts_of_strings(ptr: Places) -> Iterator[tuple[slice, Places]]:
@@ -167,21 +150,26 @@ def parts_of_strings(ptr: Places) -> Iterator[tuple[slice, Places]]:
 def lay_out_strings(model: NestedModel, tokens: Ints, ptr: Places) -> TextLayout:
     """Return the numbering for new strings, which is the same for all samples of a fit."""
     known = np.full(len(tokens), -1, dtype=np.int8)
-    return lay_out(
-        tokens,
-        ptr,
-        known,
-        len(model.prices) - 1,
-        model.character_order,
-        model.word_order,
-        model.n_symbols,
-        0,
-        for_reading=True,
-    )
+    orders = model.character_order, model.word_order
+    longest = len(model.prices) - 1
+    return lay_out(tokens, ptr, known, model.n_symbols, longest, *orders, 0, for_reading=True)
 
 
 def read_strings(model: NestedModel, layout: TextLayout) -> Reader:
     """Return a reader of strings with the sample's restaurants; other restaurants are empty."""
+    longest, max_length = int(np.diff(layout.text.ptr).max(initial=0)), len(model.prices) - 1
+    return Reader(
+        (score_strings, find_posteriors, find_best_cuts),
+        (
+            fill_restaurants(model, layout), layout.text, model.prices,
+            empty_scratch(longest, max_length, model.character_order),
+            empty_pairs(model.word_order, longest, max_length, for_reading=True),
+        ),
+    )  # fmt: skip
+
+
+def fill_restaurants(model: NestedModel, layout: TextLayout) -> DynamicFranchise:
+    """Return the sample's restaurants that strings may need; other restaurants are empty."""
     n_pairs, n_triples = len(model.pairs.of), len(model.triples.of)
     text = layout.text
     f = open_restaurants(layout._replace(n_hashed=n_pairs + n_triples), 1, 1)
@@ -212,14 +200,7 @@ def read_strings(model: NestedModel, layout: TextLayout) -> Reader:
         known = (place[of[:, 0]] >= 0) & is_there[of[:, 1]]
         nodes = text.pair_node + place[of[known, 0]]
         put_hashed_cells(f, nodes, number[of[known, 1]], counts[known])
-    longest, max_length = int(np.diff(text.ptr).max(initial=0)), len(model.prices) - 1
-    return Reader(
-        layout,
-        f,
-        model.prices,
-        empty_scratch(longest, max_length, model.character_order),
-        empty_pairs(model.word_order, longest, max_length, for_reading=True),
-    )
+    return f
 
 
 def _set_letters(f: DynamicFranchise, layout: TextLayout, model: NestedModel) -> None:
@@ -259,6 +240,15 @@ def _look_up(keys: Places, order: Places, wanted: Places) -> Places:
 # Words of stored samples, and strings segmented into words.
 
 
+def rank(samples: list[list[tuple[Any, int]]]) -> tuple[list[Any], Floats]:
+    """Return things by their mean number over samples, the largest first, and these means."""
+    counts: Counter[Any] = Counter()
+    for thing, n in chain.from_iterable(samples):
+        counts[thing] += int(n)
+    found = sorted(counts, key=lambda thing: (-counts[thing], thing))
+    return found, np.array([counts[thing] / len(samples) for thing in found])
+
+
 class Lexicon(NamedTuple):
     """Words by expected tokens, the most frequent first."""
 
@@ -269,17 +259,14 @@ class Lexicon(NamedTuple):
     @classmethod
     def of(cls, models: list[NestedModel]) -> Lexicon:
         """Return the words of samples; equally frequent words are in the order of their letters."""
-        counts: dict[tuple[int, ...], float] = {}
-        for model in models:
-            for word, n in zip(model.words(), model.tokens.tolist(), strict=True):
-                key = tuple(word.tolist())
-                counts[key] = counts.get(key, 0.0) + n
-        words = sorted(counts, key=lambda word: (-counts[word], word))
-        lengths = [len(word) for word in words]
+        words, means = rank([
+            [(tuple(word.tolist()), n) for word, n in zip(model.words(), model.tokens, strict=True)]
+            for model in models
+        ])  # fmt: skip
         return cls(
             np.array([letter for word in words for letter in word], dtype=np.int32),
-            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            np.array([counts[word] / len(models) for word in words]),
+            np.cumsum([0, *map(len, words)], dtype=np.int64),
+            means,
         )
 
     def words(self) -> list[Ints]:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._numeric import Floats, Ints
+from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_log_beta, draw_slice, shuffle
-from skdp._part import ChainComponent
+from skdp._part import ChainComponent, ChainState
 from skdp.inference._chain import check_interrupts
 from skdp.language._kernels._filter import empty_pairs, empty_scratch
 from skdp.language._kernels._sweeps import (
@@ -40,18 +41,17 @@ from skdp.processes._kernels_franchise_dynamic import (
 )
 
 
-class NestedState:
-    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+class NestedState(ChainState):
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
 
-    def __init__(self, sampler: Any):
-        self._sampler = sampler
+    In the log joint the factors of lengths are held fixed, the probability of seats is that of a
+    sequence of customers, and constants of the priors are left out.
+    """
 
     @property
     def cuts(self) -> NDArray[np.bool_]:
         """Whether a word ends after each character of all strings, (n_characters,)."""
-        view = self._sampler.cuts.view()
-        view.flags.writeable = False
-        return view
+        return as_readonly(self._sampler.cuts)
 
     @property
     def word_tables(self) -> NDArray[np.int64]:
@@ -98,18 +98,6 @@ class NestedState:
         """Share of the base that goes to the end of the sentence."""
         return float(self._sampler.base_shares[0])
 
-    def log_joint(self) -> float:
-        """Return log p(cuts, seats, learned discounts and concentrations).
-
-        The factors of lengths are held fixed. The probability of seats is that of a sequence of
-        customers; constants of the priors are left out.
-        """
-        return float(self._sampler.log_joint())
-
-    def copy(self) -> NestedState:
-        """Return a state that later sweeps do not change."""
-        return type(self)(self._sampler.copy())
-
 
 N_DRAWN = 10_000
 """Number of words drawn from the letters once per sweep, for their lengths."""
@@ -148,6 +136,9 @@ class Settings(NamedTuple):
     init: Any  # "online" or "whole"
     anneal: tuple[float, int] | None
     type_moves: float  # flips of word types that a sweep proposes, per letter of the text
+    max_collocation: int = 0  # largest number of letters of a collocation, if there are any
+    stop_probability: Any = 0.5  # a float, or "auto"
+    stop_prior: tuple[float, float] = (1.0, 1.0)
 
 
 class NestedSampler(ChainComponent):
@@ -191,16 +182,8 @@ class NestedSampler(ChainComponent):
         """Set the data and everything that is derived from it."""
         s = self.settings
         self._strings = strings
-        self._layout = lay_out(
-            strings.tokens,
-            strings.ptr,
-            strings.known,
-            s.max_length,
-            s.character_order,
-            s.word_order,
-            strings.n_symbols,
-            n_spare=3 * self._most_sites(),
-        )
+        orders = s.character_order, s.word_order
+        self._layout = lay_out(*strings, s.max_length, *orders, n_spare=3 * self._most_sites())
         longest = int(np.diff(strings.ptr).max(initial=0))
         self._scratch = empty_scratch(longest, s.max_length, s.character_order)
         self._pairs = empty_pairs(s.word_order, longest, s.max_length, for_reading=False)
@@ -333,7 +316,11 @@ class NestedSampler(ChainComponent):
     def _draw_parameters(self, rng: NDArray[np.uint64]) -> None:
         self._draw_discounts(rng)
         if self._learns_the_end():
-            self._draw_end_probability(rng)
+            # Each table of the root is a draw of an end or a word from the base.
+            a, b = self.settings.end_probability_prior
+            n_ends, n_words = self._tables_of_base()
+            logs = draw_log_beta(a + n_ends, b + n_words, rng)
+            self.base_shares = math.exp(logs[0]), math.exp(logs[1])
         self._weigh_lengths(rng)
 
     def _nodes_of_levels(self) -> list[Any]:
@@ -363,13 +350,8 @@ class NestedSampler(ChainComponent):
         for level, nodes in enumerate(self._nodes_of_levels()):
             mine = rows[rows[:, 0] == level]
             sizes = np.bincount(mine[:, 1], weights=mine[:, 2], minlength=1).astype(np.int64)
-            seats.append(
-                Seats(
-                    Sizes.of_counts(sizes),
-                    Histogram.of(f.nodes[nodes, 1]),
-                    Histogram.of(f.nodes[nodes, 0]),
-                )
-            )
+            customers, tables = map(Histogram.of, f.nodes[nodes].T)
+            seats.append(Seats(Sizes.of_counts(sizes), tables, customers))
         return seats
 
     def _draw_discounts(self, rng: NDArray[np.uint64]) -> None:
@@ -388,13 +370,6 @@ class NestedSampler(ChainComponent):
 
     def _learns_the_end(self) -> bool:
         return isinstance(self.settings.end_probability, str)
-
-    def _draw_end_probability(self, rng: NDArray[np.uint64]) -> None:
-        """Draw p_$ given the root's tables, each a draw of an end or a word from the base."""
-        a, b = self.settings.end_probability_prior
-        n_ends, n_words = self._tables_of_base()
-        logs = draw_log_beta(a + n_ends, b + n_words, rng)
-        self.base_shares = math.exp(logs[0]), math.exp(logs[1])
 
     def _tables_of_base(self) -> tuple[float, float]:
         """Return the numbers of root tables of ends and of words."""
@@ -443,15 +418,9 @@ class NestedSampler(ChainComponent):
             self.prices[1:] *= s.length_correction
         elif self._uses_word_length():
             counts = np.zeros(s.max_length + 1, dtype=np.int64)
-            draw_lengths(
-                self._f,
-                self._layout.contexts,
-                self._layout.letters.start,
-                self._strings.n_symbols + 1,
-                N_DRAWN,
-                counts,
-                rng,
-            )
+            layout, n_symbols = self._layout, self._strings.n_symbols + 1
+            start = layout.letters.start
+            draw_lengths(self._f, layout.contexts, start, n_symbols, N_DRAWN, counts, rng)
             lengths = np.arange(1, s.max_length + 1)
             logs = lengths * math.log(self.word_length) - gammaln(lengths + 1.0)
             poisson = np.exp(logs - np.logaddexp.reduce(logs))
@@ -519,11 +488,10 @@ class NestedSampler(ChainComponent):
 
     def model(self) -> Any:
         """Return the current sample as a model."""
+        return self._model_of_words(self._f)
+
+    def _model_of_words(self, f: DynamicFranchise) -> NestedModel:
+        strings = self._strings
         return NestedModel.of(
-            self._f,
-            self._layout,
-            self._strings.tokens,
-            cuts=self.cuts,
-            prices=self.prices,
-            n_symbols=self._strings.n_symbols,
+            f, self._layout, strings.tokens, self.cuts, self.prices, strings.n_symbols
         )

@@ -1,13 +1,14 @@
-"""HDPBackoffClassifier against enumeration of all numbers of tables (see backoff.py)."""
+"""HDPBackoffClassifier against enumeration of all numbers of tables (see hpylm.py).
+
+The oracle's contexts end with the most important value, as those of words end with the last."""
 
 from collections import Counter
 from itertools import islice
 
 import numpy as np
 import pytest
-from exact.context.backoff import Model, Posterior, log_joint, log_prior, predictive, table_counts
-from exact.language.hpylm import Model as NgramModel
-from exact.language.hpylm import enumerate_posterior
+from exact.language.franchise import of_restaurant, predictive, table_counts
+from exact.language.hpylm import Model, Posterior, log_joint, log_prior
 from exact.oracles.batch_means import N_SWEEPS, assert_means, check_chain
 
 from skdp._numeric._random import make_seed_sequence, make_stream
@@ -36,6 +37,14 @@ HYPER = {
 every_case = pytest.mark.parametrize(("events", "root"), CASES)
 every_law = pytest.mark.parametrize("hyper", HYPER)
 CLASSES = [0, 1, 2]
+BASE = dict.fromkeys(CLASSES, 1 / 3)
+
+
+def oracle(n_levels, root, discounts=None, concentrations=None, **params):
+    """Return the model of contexts with as many values as there are levels; None: learned."""
+    unknown = [None] * (n_levels + root)
+    laws = discounts or unknown, concentrations or unknown
+    return Model(3, *laws, end_of_sequence=False, root=root, **params)
 
 
 def problem(events, root, hyper, **priors):
@@ -43,11 +52,10 @@ def problem(events, root, hyper, **priors):
     n_levels, listed = EVENTS[events]
     n = n_levels + root
     discount, concentration, by_context = HYPER[hyper]
-    d = np.zeros(n) if discount == 0.0 and discount is not False else None
+    d = [0.0] * n if discount == 0.0 and discount is not False else None
     d = DISCOUNTS[:n] if discount is True else d
     theta = CONCENTRATIONS[:n] if concentration else None
-    model = Model(3, n_levels, root=root, discounts=d, concentrations=theta,
-                  by_context=by_context, **priors)  # fmt: skip
+    model = oracle(n_levels, root, d, theta, by_context=by_context, **priors)
     classifier = HDPBackoffClassifier(
         None, root=root, discount="auto" if d is None else d,
         concentration="auto" if theta is None else theta,
@@ -55,14 +63,14 @@ def problem(events, root, hyper, **priors):
         classes=CLASSES, random_state=0, **priors,
     )  # fmt: skip
     X = [list(context) for context, _ in listed]
-    pairs = [(tuple(context), x) for context, x in listed]
+    pairs = [(tuple(context[::-1]), x) for context, x in listed]
     return model, pairs, classifier, X, [x for _, x in listed]
 
 
 def cells_of(state):
     """Return the cells (context, outcome) in the order of the state's arrays."""
     return [
-        (tuple(context), outcome)
+        (tuple(context[::-1]), outcome)
         for contexts, outcomes in zip(state.contexts, state.outcomes, strict=True)
         for context, outcome in zip(contexts.tolist(), outcomes.tolist(), strict=True)
     ]
@@ -74,11 +82,11 @@ def restaurants_of(state):
 
 
 def thetas_of(model, state):
-    """Return the concentration of each restaurant."""
-    found = restaurants_of(state)
-    if model.by_context and model.concentrations is None:
-        return dict(zip(found, np.concatenate(state.concentrations).tolist(), strict=True))
-    return {u: float(state.concentrations[model.depth(u)]) for u in found}
+    """Return the concentrations, by restaurant if each has its own."""
+    if model.by_context:
+        values = np.concatenate(state.concentrations).tolist()
+        return dict(zip(restaurants_of(state), values, strict=True))
+    return state.concentrations
 
 
 def flat(arrays):
@@ -136,13 +144,15 @@ def test_discounts_and_concentrations(events, root, hyper):
     posterior = Posterior(model, pairs)
     states = sweeps(classifier, X, y)
     first = next(states)
-    thetas = [posterior.concentrations[u] for u in restaurants_of(first)]
+    thetas = [of_restaurant(posterior.concentrations, u, model.top) for u in restaurants_of(first)]
     tables = [posterior.tables[cell] for cell in cells_of(first)]
     expected = np.concatenate([posterior.discounts, thetas, tables])
 
     def step():
         state = next(states)
-        thetas = list(thetas_of(model, state).values())
+        thetas = [
+            of_restaurant(thetas_of(model, state), u, model.top) for u in restaurants_of(state)
+        ]
         return np.concatenate([state.discounts, thetas, flat(state.tables)])
 
     check_chain(step, lambda draws: [(draws, expected, "discounts, concentrations, tables")])
@@ -152,20 +162,20 @@ def test_discounts_and_concentrations(events, root, hyper):
 def test_concentrations_that_differ_between_contexts(root):
     """Very different ones, given: whose is whose matters."""
     listed = [("ap", 1)] * 2 + [("aq", 1)] + [("bp", 0)] * 2 + [("bq", 0)] * 3
-    pairs = [(tuple(context), x) for context, x in listed]
-    counts = Counter(pairs)
-    model = Model(3, 2, root=root)
+    pairs = [(tuple(context[::-1]), x) for context, x in listed]
+    model = oracle(2, root)
     thetas = {(): 1.0, ("a",): 0.05, ("b",): 30.0}
-    thetas |= {tuple("ap"): 8.0, tuple("aq"): 0.1, tuple("bp"): 1.0, tuple("bq"): 2.0}
-    d = [0.3, 0.2, 0.1][-model.n_depths :]
-    states = [tables for _, tables in table_counts(model, counts)]
-    weights = np.exp([log_joint(model, counts, tables, d, thetas) for tables in states])
-    cells = sorted(states[0], key=lambda cell: (len(cell[0]), cell))
+    thetas |= {tuple("pa"): 8.0, tuple("qa"): 0.1, tuple("pb"): 1.0, tuple("qb"): 2.0}
+    d = [0.3, 0.2, 0.1][-model.n_laws :]
+    states = [tables for _, tables in table_counts(Counter(pairs), model.top)]
+    weights = np.exp([log_joint(model, pairs, tables, d, thetas) for tables in states])
+    cells = sorted(states[0], key=lambda cell: (len(cell[0]), cell[0][::-1], cell))
     means = [weights @ [tables[cell] for tables in states] / weights.sum() for cell in cells]
 
     classifier = HDPBackoffClassifier(None, root=root, classes=CLASSES)
-    tree = classifier._index([list(u) for u, _ in pairs], [x for _, x in pairs], None)
-    restaurants = [tuple(u) for m in range(model.n_depths) for u in tree.contexts_at(m).tolist()]
+    tree = classifier._index([list(u) for u, _ in listed], [x for _, x in listed], None)
+    depths = range(model.n_laws)
+    restaurants = [tuple(u[::-1]) for m in depths for u in tree.contexts_at(m).tolist()]
     priors = FranchisePriors(
         np.array(d), np.array([thetas[u] for u in restaurants]), (1.0, 1.0), (1.0, 1.0),
         by_node=True,
@@ -189,8 +199,8 @@ def test_log_joint(events, root, hyper):
     for state in classifier.set_params(max_iter=20).iter_sweeps(X, y):
         tables = dict(zip(cells_of(state), flat(state.tables).tolist(), strict=True))
         thetas = thetas_of(model, state)
-        learned = thetas.values() if model.by_context else state.concentrations
-        expected = log_joint(model, Counter(pairs), tables, state.discounts, thetas)
+        learned = list(thetas.values() if model.by_context else thetas)
+        expected = log_joint(model, pairs, tables, state.discounts, thetas)
         expected += log_prior(model, state.discounts, learned)
         assert state.log_joint() == pytest.approx(expected, rel=1e-9)
 
@@ -211,10 +221,10 @@ def test_probabilities_given_samples(events, root, hyper):
         cells = cells_of(state)
         tables = dict(zip(cells, flat(state.tables).tolist(), strict=True))
         customers = dict(zip(cells, flat(state.customers).tolist(), strict=True))
-        laws = state.discounts, thetas_of(model, state)
+        laws = state.discounts, thetas_of(model, state), BASE, model.top
         for i, context in enumerate(contexts):
             for x in CLASSES:
-                expected[i, x] += predictive(model, tuple(context), x, customers, tables, *laws)
+                expected[i, x] += predictive(tuple(context[::-1]), x, customers, tables, *laws)
     expected /= len(states)
     rows = [list(context) for context in contexts]
     found = classifier.predict_proba(rows)
@@ -242,7 +252,7 @@ def test_predictive(root, hyper):
         rows = np.zeros((len(contexts), len(CLASSES)))
         each.model.add_to_distributions(found, rows)
         draws.append(rows)
-    expected = [posterior.predictive(tuple(context)) for context in contexts]
+    expected = [posterior.predictive(tuple(context[::-1])) for context in contexts]
     assert_means(draws, expected, "predictive")
 
 
@@ -284,23 +294,10 @@ def test_one_column_is_a_bigram_model(discount, monkeypatch):
 @pytest.mark.parametrize("root", [False, True])
 def test_probabilities_are_exchangeable(root, by_context):
     """p(first) p(second | first) is the same in any order: the chain rule holds."""
-    model = Model(3, 2, root=root, by_context=by_context)
-    one, two = (("a", "p"), 0), (("a", "q"), 1)
+    model = oracle(2, root, by_context=by_context)
+    one, two = (("p", "a"), 0), (("q", "a"), 1)
 
     def chain(first, second):
         return np.log(Posterior(model, [first]).predictive(second[0])[second[1]])
 
     assert chain(one, two) == pytest.approx(chain(two, one), rel=1e-8)
-
-
-def test_oracle_of_one_column_is_that_of_bigrams():
-    """The oracle of n-grams, which names contexts the other way around, has the same posterior."""
-    corpus = [[0, 1, 0], [0]]
-    events = [((-1,), 0), ((0,), 1), ((1,), 0), ((0,), 2), ((-1,), 0), ((0,), 2)]
-    mine = Posterior(Model(3, 1), events)
-    other = enumerate_posterior(NgramModel(2, [None, None], [None, None]), corpus)
-    np.testing.assert_allclose(mine.discounts, other.discounts, rtol=1e-10)
-    for cell, value in other.tables.items():
-        assert mine.tables[cell] == pytest.approx(value, rel=1e-10)
-    for context in (0, 1, -1):
-        np.testing.assert_allclose(mine.predictive((context,)), other.predictive((context,)))

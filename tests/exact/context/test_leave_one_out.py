@@ -7,8 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from exact.context.backoff import Model, predictive
-from exact.language.franchise import stirling
+from exact.language.franchise import predictive, stirling
 from scipy.optimize import minimize
 
 from skdp.context import HDPBackoffClassifier
@@ -37,9 +36,9 @@ def leave_out(tree, samples, contexts, outcomes, base):
     return leave_one_out_terms(tree, samples, cells, base)
 
 
-def removals(model, context, x, customers, tables, discounts):
+def removals(context, x, customers, tables, discounts, top):
     """Yield what remains after an event has left, and its probability, from the bottom up."""
-    path = list(reversed(model.prefixes(context)))
+    path = [context[i:] for i in range(len(context) + 1 - top)]
 
     def leave(i, customers, tables, chance):
         if i == len(path):
@@ -47,7 +46,7 @@ def removals(model, context, x, customers, tables, discounts):
             return
         cell = path[i], x
         c, t = customers[cell], tables[cell]
-        numbers = stirling(c, discounts[model.depth(path[i])])
+        numbers = stirling(c, discounts[len(path[i]) - top])
         closes = numbers[c - 1][t - 1] / numbers[c][t] if c > 1 else 1.0
         fewer = {**customers, cell: c - 1}
         if closes < 1.0:
@@ -64,8 +63,7 @@ def test_left_out_terms_of_a_sample(law, root):
     """All ways in which an event can leave given tables, weighted by their probabilities. Their
     means over the posterior are 1 / p(x | others) and p(. | others) / p(x | others)."""
     discounts, concentrations, scope = LAWS[law]
-    model = Model(3, 2, root=root)
-    n = model.n_depths
+    n, top = 2 + root, int(not root)
     classifier = HDPBackoffClassifier(
         None, root=root, discount=discounts if discounts == "auto" else discounts[:n],
         concentration=concentrations if concentrations == "auto" else concentrations[:n],
@@ -77,7 +75,7 @@ def test_left_out_terms_of_a_sample(law, root):
     paths = classifier._find([list(context) for context, _ in distinct])
     base = np.full(3, 1.0 / 3.0)
     names = [
-        (tuple(context), int(x))
+        (tuple(context[::-1]), int(x))
         for m in range(n)
         for context, x in zip(
             tree.contexts_at(m)[
@@ -95,16 +93,13 @@ def test_left_out_terms_of_a_sample(law, root):
         several += max(tables.values()) > 1
         inverse, total = leave_out(tree, [sample], paths, [x for _, x in distinct], base)
         d, theta = franchise.discount, franchise.concentration
-        if scope == "level":
-            theta = [theta[model.depth(u)] for u in restaurants]
-        theta = dict(zip(restaurants, theta, strict=True))
+        if scope == "context":
+            theta = dict(zip(restaurants, theta, strict=True))
+        laws = d, theta, dict(enumerate(base)), top
         for i, (context, x) in enumerate(distinct):
-            expected = np.zeros(3)
-            for rest in removals(model, tuple(context), x, customers, tables, d):
-                p = np.array([
-                    predictive(model, tuple(context), w, *rest[:2], d, theta)
-                    for w in CLASSES
-                ])  # fmt: skip
+            context, expected = tuple(context[::-1]), np.zeros(3)
+            for rest in removals(context, x, customers, tables, d, top):
+                p = np.array([predictive(context, w, *rest[:2], *laws) for w in CLASSES])
                 expected += rest[2] * p / p[x]
             np.testing.assert_allclose(total[i], expected, rtol=1e-10)
             np.testing.assert_allclose(inverse[i], expected.sum(), rtol=1e-10)

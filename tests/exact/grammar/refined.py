@@ -84,17 +84,6 @@ def positive(weights):
     return {rule: weight for rule, weight in weights.items() if weight > 0.0}
 
 
-def log_gem(beta, concentration):
-    """Return the log density of truncated GEM weights."""
-    total, left = 0.0, 1.0
-    for b in beta[:-1]:  # each stick's share of what is left is Beta(1, concentration)
-        rest = left - b
-        total += math.log(concentration) + (concentration - 1.0) * math.log(rest / left)
-        total -= math.log(left)
-        left = rest
-    return total
-
-
 # Parses
 
 

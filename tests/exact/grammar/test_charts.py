@@ -16,8 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
 from skdp.data import TokenSequences
-from skdp.grammar._chart import _paths as _lanes
-from skdp.grammar._chart import _paths as _long
+from skdp.grammar._chart import _paths
 from skdp.grammar._chart._engine import (
     expected_counts,
     expected_symbols,
@@ -122,13 +121,13 @@ def sentences_of(words, brackets, n_words=N_WORDS):
 
 def done_alone(monkeypatch):
     """Let sentences of two words or more be done one at a time."""
-    monkeypatch.setattr(_long, "LEAST_WORDS", 2)
-    monkeypatch.setattr(_long, "MOST_WORDS", 2)
+    monkeypatch.setattr(_paths, "LEAST_WORDS", 2)
+    monkeypatch.setattr(_paths, "MOST_WORDS", 2)
 
 
 def taken_for_unsafe(monkeypatch):
     """Let all sums be done in extended range."""
-    monkeypatch.setattr(_lanes, "_LIMIT", {4: -1.0, 8: -1.0})
+    monkeypatch.setattr(_paths, "_LIMIT", {4: -1.0, 8: -1.0})
 
 
 WAYS = {
@@ -330,7 +329,7 @@ def test_one_at_a_time_is_as_side_by_side(monkeypatch):
     assert_array_equal(inside(sentences, weights), found.log_prob)
     for one, two in zip(found, expected_counts(sentences, weights, n_jobs=2), strict=True):
         assert_array_equal(one, two)
-    monkeypatch.setattr(_long, "LEAST_WORDS", 1000)
+    monkeypatch.setattr(_paths, "LEAST_WORDS", 1000)
     expected = expected_counts(sentences, weights)
     assert_close(found, expected, 1e-11)
     assert_allclose(symbols, expected_symbols(sentences, weights), rtol=1e-11)
@@ -345,7 +344,7 @@ def test_one_at_a_time_is_as_side_by_side(monkeypatch):
 )  # fmt: skip
 def test_who_is_done_alone(lengths, expected):
     """Long sentences, among them a last one that would have a batch of its own."""
-    assert np.flatnonzero(_long.are_long(np.array(lengths, int), 16)).tolist() == expected
+    assert np.flatnonzero(_paths.are_long(np.array(lengths, int), 16)).tolist() == expected
 
 
 def log_prob_in_logs(words, weights):

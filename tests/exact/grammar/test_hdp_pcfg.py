@@ -217,7 +217,7 @@ def test_bound_never_falls(case):
 def test_likelihood_never_falls(case, pseudo_count, viterbi):
     layout, expect = layout_of(case), expect_all
     if viterbi:
-        expect = partial(count_best_trees, SentenceBatches.of(SENTENCES), layout, 1)
+        expect = partial(count_best_trees, SentenceBatches.of(SENTENCES), 1)
     for seed in range(3):
         bounds = climb(case, MaximumLikelihoodGrammar(layout, pseudo_count), expect, seed)
         assert np.all(np.diff(bounds) >= -1e-10 * np.abs(bounds[1:]))

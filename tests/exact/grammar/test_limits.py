@@ -9,8 +9,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from exact.grammar.refined import log_gem
 from exact.oracles.batch_means import assert_means
+from exact.oracles.hdp_pcfg import log_gem
 from exact.oracles.nested_processes import (
     franchise_evidence,
     hierarchical_posterior,
@@ -25,7 +25,7 @@ from skdp.grammar._refinement._ascent import RefinedTables, RefinementPriors, Va
 from skdp.grammar._refinement._treebank import flatten
 
 WORDS = [0, 1, 0, 2]
-OUTER, INNER = [0.7, 0.3], [0.4, 0.6]
+OUTER, INNER = np.array([[0.7, 0.3], [0.4, 0.6]])
 ALPHA, WORD_PRIOR = 1.7, 0.6
 
 

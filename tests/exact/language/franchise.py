@@ -2,11 +2,14 @@
 
 An event is a pair (context, outcome): the symbols before it, a tuple in reading order, and what
 came after them. A context has a restaurant; without its first symbol it is the context of the
-parent, whose customers are the tables of its children and its own events. The root is (). A cell
-is a pair (context, outcome) of a restaurant and a dish. With c customers and t tables a cell,
+parent, whose customers are the tables of its children and its own events. The root is (), or with
+`top` there are as many roots as contexts of so many symbols. A cell is a pair (context, outcome) of
+a restaurant and a dish. With c customers and t tables a cell,
 
-    p(events, t) = prod_u (theta_m|d_m)_{t_u.} / (theta_m)_{c_u.} prod_w S_{d_m}(c_uw, t_uw)
-                   prod_w H(w)^{t_()w},    m = the number of symbols of u.
+    p(events, t) = prod_u (theta_u|d_u)_{t_u.} / (theta_u)_{c_u.} prod_w S_{d_u}(c_uw, t_uw)
+                   prod_{u a root} prod_w H(w)^{t_uw}.
+
+Discounts and concentrations are lists by depth, or mappings of contexts.
 
 Numbers may be floats, fractions or arrays of nodes of a quadrature."""
 
@@ -32,15 +35,20 @@ def events_of(symbols: Sequence, order: int, end: Hashable = None) -> list[Cell]
     return [(tuple(before[max(0, i + 2 - order) : i + 1]), w) for i, w in enumerate(outcomes)]
 
 
-def cells_of(events: Counter[Cell]) -> list[Cell]:
+def of_restaurant(values: Sequence | Mapping, u: Context, top: int = 0):
+    """Return the discount or concentration of a restaurant."""
+    return values[u] if isinstance(values, Mapping) else values[len(u) - top]
+
+
+def cells_of(events: Counter[Cell], top: int = 0) -> list[Cell]:
     """Return all cells that hold a customer whatever the seats, contexts before their suffixes."""
-    found = {(u[i:], w): None for u, w in events for i in range(len(u) + 1)}
+    found = {(u[i:], w): None for u, w in events for i in range(len(u) + 1 - top)}
     return sorted(found, key=lambda cell: -len(cell[0]))
 
 
-def table_counts(events: Counter[Cell]) -> Iterator[tuple[Counts, Counts]]:
+def table_counts(events: Counter[Cell], top: int = 0) -> Iterator[tuple[Counts, Counts]]:
     """Yield the customers and tables of all cells, for every possible choice of the tables."""
-    cells = cells_of(events)
+    cells = cells_of(events, top)
 
     def choose(i: int, customers: Counts, tables: Counts) -> Iterator[tuple[Counts, Counts]]:
         if i == len(cells):
@@ -49,7 +57,7 @@ def table_counts(events: Counter[Cell]) -> Iterator[tuple[Counts, Counts]]:
         u, w = cells[i]
         for t in range(1, customers[u, w] + 1):
             above = dict(customers)
-            if u:
+            if len(u) > top:
                 above[u[1:], w] += t
             yield from choose(i + 1, above, {**tables, (u, w): t})
 
@@ -104,11 +112,13 @@ def by_restaurant(customers: Counts, tables: Counts) -> dict[Context, list[tuple
     return result
 
 
-def joint(customers: Counts, tables: Counts, discounts, concentrations, base: Mapping):
+def joint(
+    customers: Counts, tables: Counts, discounts, concentrations, base: Mapping, top: int = 0
+):
     """Return p(events, t)."""
-    weight = prod(base[w] ** t for (u, w), t in tables.items() if not u)
+    weight = prod(base[w] ** t for (u, w), t in tables.items() if len(u) == top)
     for u, cells in by_restaurant(customers, tables).items():
-        d, theta = discounts[len(u)], concentrations[len(u)]
+        d, theta = (of_restaurant(each, u, top) for each in (discounts, concentrations))
         most = max(c for c, _ in cells)
         weight = weight * restaurant_weight(cells, d, theta, stirling(most, d))
     return weight
@@ -129,28 +139,28 @@ def log_seats(sizes: Mapping[Cell, Sequence[int]], discounts, concentrations) ->
     return total
 
 
-def customers_of(events: Counter[Cell], tables: Mapping[Cell, int]) -> Counter[Cell]:
+def customers_of(events: Counter[Cell], tables: Mapping[Cell, int], top: int = 0) -> Counter[Cell]:
     """Return the customers of all cells: the events, and the tables of the cells below."""
     customers = Counter(events)
     for (u, w), t in tables.items():
-        if u:
+        if len(u) > top:
             customers[u[1:], w] += t
     return customers
 
 
 def predictive(
     context: Context, w: Hashable, customers: Counts, tables: Counts, discounts, concentrations,
-    base: Mapping,
+    base: Mapping, top: int = 0,
 ):  # fmt: skip
     """Return the probability of the next outcome given all seats; `base` maps w to H(w)."""
     above = (
-        predictive(context[1:], w, customers, tables, discounts, concentrations, base)
-        if context else base[w]
+        predictive(context[1:], w, customers, tables, discounts, concentrations, base, top)
+        if len(context) > top else base[w]
     )  # fmt: skip
     n_customers = sum(c for (u, _), c in customers.items() if u == context)
     if not n_customers:
         return above
     n_tables = sum(t for (u, _), t in tables.items() if u == context)
-    d, theta = discounts[len(context)], concentrations[len(context)]
+    d, theta = (of_restaurant(each, context, top) for each in (discounts, concentrations))
     own = customers.get((context, w), 0) - d * tables.get((context, w), 0)
     return (own + (theta + d * n_tables) * above) / (theta + n_customers)

@@ -1,11 +1,13 @@
-"""The hierarchical Pitman-Yor n-gram model by enumeration of the tables, hyper-parameters learned.
+"""Hierarchical Pitman-Yor models of n-grams, or of outcomes in contexts, by enumeration of the
+tables, hyper-parameters learned.
 
-Given the tables, discounts and concentrations of different depths are independent. So each depth
+Given the tables, discounts and concentrations of different depths are independent, and given d the
+restaurants, too. So each depth
 has a grid of its own, nodes of d by nodes of theta, and a weight on it; a polynomial in d, for
 which Gauss's rule is exact, and smooth in log theta, where trapezoids are."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, prod
@@ -31,7 +33,7 @@ from scipy.stats import beta, gamma
 class Model:
     """The model. Words are 0, ..., n_features - 1; the end of a sentence is n_features. With an
     `n_symbols`, contexts have up to so many symbols, and depths beyond those of `discounts` share
-    the last one's d and theta."""
+    the last one's d and theta. Without a `root`, the contexts of one symbol are the broadest."""
 
     n_features: int
     discounts: Sequence[float | None]  # (n_laws,), by depth; None: learned
@@ -40,7 +42,14 @@ class Model:
     base: Sequence[float] | None = None  # (n_outcomes,); None: uniform
     discount_prior: tuple[float, float] = (1.0, 1.0)
     concentration_prior: tuple[float, float] = (1.0, 0.1)  # shape, rate
-    n_symbols: int | None = None  # of the longest context; None: n_laws - 1
+    n_symbols: int | None = None  # of the longest context; None: one for each law below the root
+    root: bool = True
+    by_context: bool = False  # whether each restaurant has a concentration of its own
+
+    @property
+    def top(self) -> int:
+        """Number of symbols of the broadest contexts."""
+        return int(not self.root)
 
     @property
     def n_laws(self) -> int:
@@ -48,15 +57,17 @@ class Model:
 
     @property
     def order(self) -> int:
-        return self.n_laws if self.n_symbols is None else self.n_symbols + 1
+        return (self.n_laws + self.top - 1 if self.n_symbols is None else self.n_symbols) + 1
 
-    def law(self, depth: int) -> int:
-        """Return the place of the d and theta of a depth."""
-        return min(depth, self.n_laws - 1)
+    def law(self, u: Context) -> int:
+        """Return the place of the d and theta of a restaurant."""
+        return min(len(u) - self.top, self.n_laws - 1)
 
-    def by_depth(self, values: Sequence) -> list:
-        """Return the value of each depth, given those of the laws."""
-        return [values[self.law(m)] for m in range(self.order)]
+    def by_depth(self, values: Sequence | Mapping) -> list | Mapping:
+        """Return the value of each depth, given those of the laws, or of each restaurant."""
+        if isinstance(values, Mapping):
+            return values
+        return [values[min(m, self.n_laws - 1)] for m in range(self.order - self.top)]
 
     @property
     def n_outcomes(self) -> int:
@@ -85,25 +96,32 @@ class Model:
 
 
 def log_joint(
-    model: Model, corpus: Sequence[Sequence[int]], tables: Counts, discounts: Sequence[float],
-    concentrations: Sequence[float],
+    model: Model, events: Sequence[Cell], tables: Counts, discounts: Sequence[float],
+    concentrations: Sequence[float] | Mapping[Context, float],
 ) -> float:  # fmt: skip
-    """Return log p(words, tables | d, theta); tables {(context, word): t} of all cells."""
-    customers = customers_of(Counter(model.events(corpus)), tables)
+    """Return log p(events, tables | d, theta); tables {(context, word): t} of all cells."""
+    customers = customers_of(Counter(events), tables, model.top)
     laws = model.by_depth(discounts), model.by_depth(concentrations)
-    return log(joint(customers, tables, *laws, model.base_probabilities))
+    return log(joint(customers, tables, *laws, model.base_probabilities, model.top))
 
 
 def log_prior(model: Model, discounts: Sequence[float], concentrations: Sequence[float]) -> float:
     """Return the log density of the hyper-parameters that are learned."""
     shape, rate = model.concentration_prior
-    result = 0.0
-    for m in range(model.n_laws):
-        if model.discounts[m] is None:
-            result += beta.logpdf(discounts[m], *model.discount_prior)
-        if model.concentrations[m] is None:
-            result += gamma.logpdf(concentrations[m], shape, scale=1.0 / rate)
-    return float(result)
+    given = model.concentrations[:1] * len(concentrations) if model.by_context else (
+        model.concentrations
+    )  # fmt: skip
+    of_d = [
+        beta.logpdf(d, *model.discount_prior)
+        for d, known in zip(discounts, model.discounts, strict=True)
+        if known is None
+    ]
+    of_theta = [
+        gamma.logpdf(theta, shape, scale=1.0 / rate)
+        for theta, known in zip(concentrations, given, strict=True)
+        if known is None
+    ]
+    return float(sum(of_d) + sum(of_theta))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +131,13 @@ class Configuration:
     customers: Counts
     tables: Counts
     weight: float
-    shares: list[np.ndarray]  # by law, on its grid; each sums to 1
+    shares: dict[int | Context, np.ndarray]  # of laws and restaurants, on the grid; each sums to 1
 
 
 class Posterior:
     """Exact answers given events (`Model.events`, or any others): a list of `configurations` with
     their `probabilities`, `log_evidence`, and posterior means of `tables` and `customers` by
-    (context, word), and of `discounts` and `concentrations`, (n_laws,)."""
+    (context, word), and of `discounts` and `concentrations`, (n_laws,), or {context: mean}."""
 
     def __init__(self, model: Model, events: Sequence[Cell]):
         self.model = model
@@ -128,36 +146,51 @@ class Posterior:
         most = max(Counter(w for _, w in events).values(), default=0)
         self._numbers = [stirling(most, d) for d, _, _ in self.grids]
         self._of_law: dict = {}
-        self.configurations = [self._configuration(*both) for both in table_counts(counts)]
+        self.configurations = [
+            self._configuration(*both) for both in table_counts(counts, model.top)
+        ]
         weights = np.array([of.weight for of in self.configurations])
         self.log_evidence = float(np.log(weights.sum()))
         self.probabilities = weights / weights.sum()
         self.tables = self._mean_counts([of.tables for of in self.configurations])
         self.customers = self._mean_counts([of.customers for of in self.configurations])
-        self.discounts = self._mean_nodes(0)
-        self.concentrations = self._mean_nodes(1)
+        laws = range(model.n_laws)
+        self.discounts = np.array([self._mean_node(0, law, law) for law in laws])
+        self.concentrations = np.array([self._mean_node(1, law, law) for law in laws])
+        if model.by_context:
+            restaurants = {u for u, _ in self.tables}
+            self.concentrations = {u: self._mean_node(1, u, model.law(u)) for u in restaurants}
 
     def _configuration(self, customers: Counts, tables: Counts) -> Configuration:
         restaurants = by_restaurant(customers, tables)
         weight = prod(self.model.base_probabilities[w] ** t
-                      for (u, w), t in tables.items() if not u)  # fmt: skip
-        shares = []
+                      for (u, w), t in tables.items() if len(u) == self.model.top)  # fmt: skip
+        shares = {}
         for law in range(self.model.n_laws):
-            cells = tuple(tuple(of) for u, of in restaurants.items()
-                          if self.model.law(len(u)) == law)  # fmt: skip
-            evidence, share = self._law(law, cells)
+            here = {u: tuple(of) for u, of in restaurants.items() if self.model.law(u) == law}
+            key = law, tuple(here.values())
+            if key not in self._of_law:
+                self._of_law[key] = self._law(*key)
+            evidence, found = self._of_law[key]
             weight *= evidence
-            shares.append(share)
+            shares |= zip([law, *here], found, strict=True)
         return Configuration(customers, tables, weight, shares)
 
-    def _law(self, law: int, restaurants: tuple) -> tuple[float, np.ndarray]:
-        """Return the factor of all restaurants of a law, d and theta out, and their posterior."""
-        if (law, restaurants) not in self._of_law:
-            d, theta, weight = self.grids[law]
-            for cells in restaurants:
-                weight = weight * restaurant_weight(cells, d, theta, self._numbers[law])
-            self._of_law[law, restaurants] = weight.sum(), weight / weight.sum()
-        return self._of_law[law, restaurants]
+    def _law(self, law: int, restaurants: tuple) -> tuple[float, list[np.ndarray]]:
+        """Return the factor of all restaurants of a law, d and theta out, and the posterior of d
+        and theta: of the law, where each has a theta of its own of another restaurant, and then of
+        each restaurant."""
+        d, theta, prior = self.grids[law]
+        factors = [restaurant_weight(of, d, theta, self._numbers[law]) for of in restaurants]
+        if not self.model.by_context:
+            weight = prior * prod(factors)
+            return weight.sum(), [weight / weight.sum()] * (1 + len(factors))
+        of_d, of_theta = prior.sum(axis=1, keepdims=True), prior.sum(axis=0, keepdims=True)
+        own = [of_theta, *(of_theta * factor for factor in factors)]
+        sums = [part.sum(axis=1, keepdims=True) for part in own]
+        weight = of_d * prod(sums)
+        shares = [weight / of * part / weight.sum() for of, part in zip(sums, own, strict=True)]
+        return weight.sum(), shares
 
     def _mean_counts(self, counts: list[Counts]) -> dict[Cell, float]:
         return {cell: self.mean([of[cell] for of in counts]) for cell in counts[0]}
@@ -166,12 +199,10 @@ class Posterior:
         """Return the mean of values of the configurations."""
         return float(self.probabilities @ np.asarray(values, dtype=float))
 
-    def _mean_nodes(self, kind: int) -> np.ndarray:
-        """Return the posterior mean of the discount (0) or concentration (1) of each law."""
-        return np.array([
-            self.mean([(of.shares[law] * grid[kind]).sum() for of in self.configurations])
-            for law, grid in enumerate(self.grids)
-        ])  # fmt: skip
+    def _mean_node(self, kind: int, whose: int | Context, law: int) -> float:
+        """Return the posterior mean of a discount (0) or concentration (1)."""
+        nodes = self.grids[law][kind]
+        return self.mean([(of.shares[whose] * nodes).sum() for of in self.configurations])
 
     def predictive(self, context: Context) -> np.ndarray:
         """Return the distribution of the next outcome, (n_outcomes,). `context` is a tuple in
@@ -185,7 +216,7 @@ class Posterior:
         """Return the predictive given the tables: d_m and theta_m are those of this depth alone. So
         it holds only where each depth has a law of its own, or all laws are given."""
         base = np.array(list(self.model.base_probabilities.values()))
-        above = self._given(of, context[1:]) if context else base
+        above = self._given(of, context[1:]) if len(context) > self.model.top else base
         words = range(self.model.n_outcomes)
         c, t = (
             np.array([counts.get((context, w), 0) for w in words])
@@ -193,9 +224,8 @@ class Posterior:
         )
         if not c.sum():
             return above
-        law = self.model.law(len(context))
-        d, theta, _ = self.grids[law]
-        share = of.shares[law] / (theta + c.sum())
+        d, theta, _ = self.grids[self.model.law(context)]
+        share = of.shares[context] / (theta + c.sum())
         old = c * share.sum() - t * (share * d).sum()
         return old + (share * (theta + d * t.sum())).sum() * above
 

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from math import log
 
-BEGIN = -1
+from exact.language.franchise import Cell, events_of
 
 
 class KneserNey:
@@ -36,15 +36,9 @@ class KneserNey:
         self.fallbacks: set[tuple[int, int]] = set()
         self.discounts = [self._discounts(depth, discount) for depth in range(order)]
 
-    def events(self, words: Sequence[int]) -> list[tuple[tuple, int]]:
+    def events(self, words: Sequence[int]) -> list[Cell]:
         """Return (context, outcome) of each word, and of the end of the sentence."""
-        outcomes = [*words, self.n_features] if self.end_of_sequence else list(words)
-        result = []
-        for i, outcome in enumerate(outcomes):
-            history = (BEGIN, *words[:i])
-            n_symbols = min(len(history), self.order - 1)
-            result.append((history[len(history) - n_symbols :], outcome))
-        return result
+        return events_of(words, self.order, self.n_features if self.end_of_sequence else None)
 
     def _discounts(self, depth: int, discount) -> tuple[float, float, float]:
         if not isinstance(discount, str):

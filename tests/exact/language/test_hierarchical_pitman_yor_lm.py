@@ -11,7 +11,7 @@ import pytest
 from exact.language.arpa import read_arpa
 from exact.language.draws import check_states
 from exact.language.franchise import predictive
-from exact.language.hpylm import Model, enumerate_posterior, log_joint, log_prior
+from exact.language.hpylm import Model, Posterior, enumerate_posterior, log_joint, log_prior
 from scipy.special import logsumexp
 
 from skdp.data import TokenSequences
@@ -132,11 +132,12 @@ def test_discounts_and_concentrations(case, learned):
 def test_log_joint(case):
     for learned in ("nothing", "discounts"):
         oracle, lm, X = problem(case, learned)
-        every = enumerate_posterior(oracle, EVERY[case][0]).tables
+        events = oracle.events(EVERY[case][0])
+        every = Posterior(oracle, events).tables
         for state in lm.set_params(max_iter=20).iter_sweeps(X):
             tables = {**dict.fromkeys(every, 1), **counts_by_cell(state)[0]}
             laws = state.discounts, state.concentrations
-            expected = log_joint(oracle, EVERY[case][0], tables, *laws) + log_prior(oracle, *laws)
+            expected = log_joint(oracle, events, tables, *laws) + log_prior(oracle, *laws)
             assert state.log_joint() == pytest.approx(expected, rel=1e-9)
 
 

@@ -23,15 +23,7 @@ from skdp.language._kernels._collocations import (
     log_string,
     write_ends,
 )
-from skdp.language._kernels._filter import (
-    draw_triples,
-    draw_words,
-    filter_forward,
-    filter_triples,
-    log_total,
-    log_total_triples,
-    weigh_words,
-)
+from skdp.language._kernels._filter import draw_words, filter_words, log_total, weigh_words
 from skdp.language._nested._collocation_model import lay_out_new, read_new
 from skdp.language._nested._layout import read_new_input
 from skdp.language._nested._model import lay_out_strings, read_strings
@@ -144,29 +136,20 @@ def test_most_probable_words(fitted):
 def draw_cuts(f, text, prices, string, power, s, pairs, rng, drawn):
     """Draw words, and write where they end, as bits; return the log of the sum of all ways."""
     weigh_words(f, text, prices, string, power, s)
-    if pairs is None:
-        filter_forward(f, text, string, power, s)
-    else:
-        filter_triples(f, text, string, power, s, pairs)
+    filter_words(f, text, string, power, s, pairs)
     for i in range(len(drawn)):
-        if pairs is None:
-            n_words = draw_words(f, text, prices, string, power, s, rng)
-        else:
-            n_words = draw_triples(f, text, prices, string, power, s, pairs, rng)
+        n_words = draw_words(f, text, prices, string, power, s, pairs, rng)
         end = 0
         for e in range(n_words - 1):
             end += text.span_lengths[s.new_words[e]]
             drawn[i] += 1 << 2 * end
-    if pairs is None:
-        return log_total(f, text, prices, string, power, s)
-    return log_total_triples(f, text, prices, string, power, s, pairs)
+    return log_total(f, text, prices, string, power, s, pairs)
 
 
 def draw_segmentations(sample, tokens, ptr, power, rng, drawn):
-    layout = lay_out_strings(sample, tokens, ptr)
-    _, f, prices, s, pairs = read_strings(sample, layout)
+    f, text, prices, s, pairs = read_strings(sample, lay_out_strings(sample, tokens, ptr)).arguments
     return [
-        draw_cuts(f, layout.text, prices, i, power, s, pairs, rng, of_string)
+        draw_cuts(f, text, prices, i, power, s, pairs, rng, of_string)
         for i, of_string in enumerate(drawn)
     ]
 
@@ -186,15 +169,12 @@ def draw_cuts_and_ends(f, text, prices, c, string, power, s, r, rng, cuts, ends,
 
 
 def draw_ways(sample, tokens, ptr, power, rng, drawn):
-    layout = lay_out_new(sample, tokens, ptr)
-    _, f, prices, c, s, r = read_new(sample, layout)
+    f, text, prices, c, s, r = read_new(sample, lay_out_new(sample, tokens, ptr)).arguments
     cuts, ends = np.zeros((2, len(tokens)), dtype=np.bool_)
     return [
-        draw_cuts_and_ends(
-            f, layout.text, prices, c, i, power, s, r, rng, cuts, ends, of_string
-        )
+        draw_cuts_and_ends(f, text, prices, c, i, power, s, r, rng, cuts, ends, of_string)
         for i, of_string in enumerate(drawn)
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.slow

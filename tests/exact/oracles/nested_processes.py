@@ -7,6 +7,8 @@ numbers."""
 import math
 from itertools import product
 
+from exact.language.franchise import stirling
+
 
 class Urn:
     """Draws from a Dirichlet distribution that is integrated out: the urn of Polya."""
@@ -71,13 +73,6 @@ def franchise_evidence(words, groups, weights, concentration, word_prior):
     return seat(0, {}, [])
 
 
-def stirling(n, m):
-    """Return the unsigned Stirling number of the first kind."""
-    if n == m:
-        return 1
-    return 0 if m == 0 or m > n else stirling(n - 1, m - 1) + (n - 1) * stirling(n - 1, m)
-
-
 def beta_moment(orders, kind, concentration):
     """Return E[prod beta_k^orders_k] under Dir(c / K) or a truncated GEM(c)."""
     if kind == "dirichlet":
@@ -110,7 +105,7 @@ def hierarchical_posterior(rows, n_components, kind, concentration):
     for tables in product(*(range(1, n + 1) for _, _, n in cells)):
         orders, weight = [0] * n_components, 1.0
         for (alpha, outcome, n), m in zip(cells, tables, strict=True):
-            weight *= stirling(n, m) * alpha**m
+            weight *= stirling(n, 0)[n][m] * alpha**m
             for k in outcome:
                 orders[k] += m
 

@@ -15,18 +15,19 @@ def nodes_of(tree):
                     for node in nodes_of(child))]  # fmt: skip
 
 
-def refined_rules(tree, labels):
-    """Return the rules of a tree whose nodes have these subsymbols (a list in pre-order)."""
-    rest = iter(labels)
+def refined_rules(tree, labels, as_parents=None):
+    """Return the rules of a tree whose nodes have these subsymbols (a list in pre-order), and maybe
+    others as parents."""
+    rest = zip(labels, as_parents or labels, strict=True)
     rules = []
 
     def walk(node):
-        z = next(rest)
+        z, below = next(rest)
         if isinstance(node[1], str):
-            rules.append(("emission", node[0], z, node[1]))
-            return node[0], z
-        children = [part for child in node[1:] for part in walk(child)]
-        rules.append(("unary" if len(node) == 2 else "binary", node[0], z, *children))
+            rules.append(("emission", node[0], below, node[1]))
+        else:
+            children = [part for child in node[1:] for part in walk(child)]
+            rules.append(("unary" if len(node) == 2 else "binary", node[0], below, *children))
         return node[0], z
 
     rules.append(("root", *walk(tree)))

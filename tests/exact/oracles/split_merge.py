@@ -6,7 +6,7 @@ left side ("root" has none), then those of its children, or a word."""
 from collections import Counter
 from itertools import product
 
-from exact.oracles.refinement import labelings, nodes_of, tree_sum, weight_of
+from exact.oracles.refinement import labelings, nodes_of, refined_rules, tree_sum, weight_of
 
 
 def parent_of(rule):
@@ -64,33 +64,15 @@ def factor_of_a_merge(tree, node, pair, share, weights, n_components):
     total = changed = 0.0
     n_nodes = len(nodes_of(tree))
     for labels in product(range(n_components), repeat=n_nodes):
-        weight = weight_of(_rules(tree, labels, node, labels[node]), weights)
+        weight = weight_of(refined_rules(tree, labels), weights)
         total += weight
         if labels[node] not in pair:
             changed += weight
             continue
         for below, p in zip(pair, (share, 1.0 - share), strict=True):
-            changed += p * weight_of(_rules(tree, labels, node, below), weights)
+            as_parents = (*labels[:node], below, *labels[node + 1 :])
+            changed += p * weight_of(refined_rules(tree, labels, as_parents), weights)
     return changed / total
-
-
-def _rules(tree, labels, node, below):
-    """Return the rules of a tree one of whose nodes has another subsymbol as a parent."""
-    numbers = iter(range(len(labels)))
-    rules = []
-
-    def walk(part):
-        number = next(numbers)
-        z = below if number == node else labels[number]
-        if isinstance(part[1], str):
-            rules.append(("emission", part[0], z, part[1]))
-        else:
-            children = [x for child in part[1:] for x in walk(child)]
-            rules.append(("unary" if len(part) == 2 else "binary", part[0], z, *children))
-        return part[0], labels[number]
-
-    rules.append(("root", *walk(tree)))
-    return rules
 
 
 def smoothed(weights, sizes, rule_share, word_share):

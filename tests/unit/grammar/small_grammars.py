@@ -1,7 +1,6 @@
 """Sentences and grammars that the unit tests share."""
 
 import pytest
-from numpy.testing import assert_array_equal
 
 from skdp.grammar import HDPPCFG
 
@@ -34,18 +33,3 @@ def fitted(name):
     if name not in _fits:
         _fits[name] = quick(**MODELS[name]).fit(SENTENCES)
     return _fits[name]
-
-
-def learned(estimator):
-    """Return the fitted public attributes."""
-    return {
-        name: value
-        for name, value in vars(estimator).items()
-        if name.endswith("_") and not name.startswith("_")
-    }
-
-
-def assert_same_fit(first, second):
-    assert learned(first).keys() == learned(second).keys()
-    for name, value in learned(first).items():
-        assert_array_equal(value, getattr(second, name), err_msg=name)

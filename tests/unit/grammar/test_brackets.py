@@ -14,7 +14,6 @@ from unit.grammar.small_grammars import (
     MODELS,
     N_WORDS,
     SENTENCES,
-    assert_same_fit,
     every_model,
     fitted,
     quick,
@@ -24,6 +23,7 @@ from skdp.callback import Checkpoint
 from skdp.data import PartitionedSentences, TokenSequences
 from skdp.grammar import ParseTree
 from skdp.grammar._induction._layout import add_brackets
+from skdp.utils._checking import same_fit
 
 KNOWN = [
     [(0, 3)], [(1, 3), (0, 3)], None, [], [(1, 3)], [(0, 1)], None, [(2, 4)], [(0, 2), (2, 6)],
@@ -92,7 +92,7 @@ def test_scikit_learn():
     search = GridSearchCV(quick(max_iter=4), {"n_components": [2, 3]}, cv=KFold(3))
     assert np.isfinite(search.fit(SENTENCES, KNOWN).cv_results_["mean_test_score"]).all()
     labels = np.array([0, 1, 0, 1, 0, 1, 0, 1, 0])
-    assert_same_fit(quick().fit(SENTENCES, labels), fitted("plain"))
+    same_fit(quick().fit(SENTENCES, labels), fitted("plain"))
     make_pipeline(quick(), LogisticRegression()).fit(SENTENCES, labels).predict(SENTENCES)
 
 
@@ -180,4 +180,4 @@ def test_partitions(params):
         with pytest.raises(ValueError, match="same X"):
             warm.fit(X, other)
     for nothing in ([None] * 3, list(range(9)), [[None] * len(part) for part in y]):
-        assert_same_fit(quick(**params).fit(X, nothing), plain)
+        same_fit(quick(**params).fit(X, nothing), plain)

@@ -13,7 +13,6 @@ from unit.grammar.small_grammars import (
     MODELS,
     N_WORDS,
     SENTENCES,
-    assert_same_fit,
     every_model,
     fitted,
     quick,
@@ -27,7 +26,7 @@ from skdp.grammar._chart._engine import expected_counts
 from skdp.grammar._induction._ascent import start_weights
 from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._induction._partitions import DistributedSentences
-from skdp.utils._checking import interrupt
+from skdp.utils._checking import interrupt, same_fit
 
 
 def copy_of(estimator):
@@ -105,7 +104,7 @@ def test_converged(tol):
     first = quick(max_iter=2000, tol=tol, warm_start=True).fit(SENTENCES)
     assert first.n_iter_ < 2000
     second = copy_of(first).set_params(max_iter=3000).fit(SENTENCES)
-    assert_same_fit(first, second)
+    same_fit(first, second)
 
 
 def test_starts_seeds_and_precision():
@@ -131,11 +130,11 @@ def test_warm_starts_go_on(name):
     params = {**MODELS[name], "tol": 0.0, "n_init": 2}
     warm = quick(**params, max_iter=5, warm_start=True).fit(SENTENCES)
     first = warm.lower_bounds_
-    assert_same_fit(warm, quick(**params, max_iter=5).fit(SENTENCES))
+    same_fit(warm, quick(**params, max_iter=5).fit(SENTENCES))
     assert_array_equal(warm.fit(SENTENCES).lower_bounds_, first)
     warm = copy_of(warm).set_params(max_iter=7).fit(SENTENCES)
     if "annealed" not in name:
-        assert_same_fit(warm, quick(**params, max_iter=7).fit(SENTENCES))
+        same_fit(warm, quick(**params, max_iter=7).fit(SENTENCES))
     assert np.all(np.diff(warm.lower_bounds_) >= 0.0)
 
 
@@ -145,7 +144,7 @@ def test_a_smaller_tolerance_goes_on():
     n_iter = warm.n_iter_
     assert n_iter < 50
     assert warm.set_params(tol=1e-3).fit(SENTENCES).n_iter_ > n_iter
-    assert_same_fit(warm, quick(**params, tol=1e-3).fit(SENTENCES))
+    same_fit(warm, quick(**params, tol=1e-3).fit(SENTENCES))
 
 
 @pytest.mark.filterwarnings("ignore:.*longer than max_length")
@@ -179,7 +178,7 @@ def test_interruptions(name, n_steps):
         assert stopped.n_iter_ <= n_steps
         assert np.isfinite(stopped.score(SENTENCES))
     resumed = copy_of(stopped).set_params(warm_start=True)
-    assert_same_fit(resumed.fit(SENTENCES), straight)
+    same_fit(resumed.fit(SENTENCES), straight)
 
 
 def test_verbose(capsys):
@@ -222,10 +221,10 @@ def test_callbacks():
     straight, recorder = quick(tol=0.0).fit(SENTENCES), Recorder()
     watched = quick(tol=0.0).set_callbacks(recorder).fit(SENTENCES)
     assert_array_equal(recorder.bounds, watched.lower_bounds_)
-    assert_same_fit(watched, straight)
+    same_fit(watched, straight)
     stopped = quick(tol=0.0, warm_start=True).set_callbacks(Recorder(4)).fit(SENTENCES)
     assert stopped.n_iter_ == len(stopped.lower_bounds_) == 4
-    assert_same_fit(stopped.set_callbacks().fit(SENTENCES), straight)
+    same_fit(stopped.set_callbacks().fit(SENTENCES), straight)
     stopped = quick(init="annealed").set_callbacks(Recorder(1)).fit(SENTENCES)
     assert stopped.lower_bound_ == -np.inf
     assert len(stopped.lower_bounds_) == 0
@@ -377,11 +376,6 @@ def split(n, sentences=CORPUS):
     return PartitionedSentences.from_sentences(sentences, n)
 
 
-def assert_same(first, second):
-    for name in ("root_probs_", "emission_probs_", "binary_probs_", "lower_bounds_"):
-        assert_array_equal(getattr(first, name), getattr(second, name))
-
-
 @pytest.mark.parametrize(
     "params",
     [{}, {"inference": "em", "pseudo_count": 0.1}, {"inference": "viterbi-em"},
@@ -389,7 +383,7 @@ def assert_same(first, second):
     ids=str,
 )  # fmt: skip
 def test_one_partition_has_the_bits_of_none(params):
-    assert_same(model_of(**params).fit(split(1)), model_of(**params).fit(CORPUS))
+    same_fit(model_of(**params).fit(split(1)), model_of(**params).fit(CORPUS))
 
 
 @pytest.mark.parametrize("n_partitions", [2, 11])
@@ -397,7 +391,7 @@ def test_partitions_differ_by_rounding(n_partitions):
     whole, parts = model_of().fit(CORPUS), model_of().fit(split(n_partitions))
     assert_allclose(parts.lower_bounds_, whole.lower_bounds_, rtol=1e-12)
     assert_allclose(parts.binary_probs_, whole.binary_probs_, rtol=1e-8)
-    assert_same(model_of(n_jobs=2).fit(split(n_partitions)), parts)
+    same_fit(model_of(n_jobs=2).fit(split(n_partitions)), parts)
     assert parts.n_words_ == parts.n_features_in_ == 5
 
 
@@ -406,7 +400,7 @@ def test_expected_counts_are_those_of_all_sentences():
     expected = expected_counts(CORPUS[np.diff(CORPUS.ptr) > 0], weights)
     with LocalExecutor(None) as executor:
         data = DistributedSentences(split(9), executor)
-        log_likelihood, counts = data.expected_counts(np.dtype("float64"))(weights)
+        log_likelihood, counts = data.rule_counts(np.dtype("float64"), weights)
     assert_allclose(log_likelihood, expected.log_prob.sum(), rtol=1e-13)
     for part, whole in zip(counts, expected[1:], strict=True):
         assert_allclose(part, whole, rtol=1e-12)
@@ -426,7 +420,7 @@ def test_predictions_of_partitions(tmp_path):
 def test_warm_starts_of_partitions():
     straight = model_of(max_iter=6).fit(split(3))
     resumed = copy_of(model_of(max_iter=2, warm_start=True).fit(split(3)))
-    assert_same(resumed.set_params(max_iter=6).fit(split(3)), straight)
+    same_fit(resumed.set_params(max_iter=6).fit(split(3)), straight)
     for other in (split(2), CORPUS, split(3, CORPUS[::-1])):
         with pytest.raises(ValueError, match="needs the same X"):
             resumed.fit(other)

@@ -20,7 +20,7 @@ from skdp.grammar._chart._ascents import (
     negative_divergence,
 )
 from skdp.grammar._chart._engine import TreeArrays, inside
-from skdp.grammar._chart._paths import SentenceBatches
+from skdp.grammar._chart._paths import RuleWeights, SentenceBatches
 from skdp.grammar._induction._ascent import Induction, start_weights
 from skdp.grammar._induction._layout import GrammarLayout, count_expected
 from skdp.grammar._induction._partitions import count_rules, make_trees
@@ -40,7 +40,8 @@ TREES = TreeArrays(
 
 def test_counts_of_trees():
     """Partitioned, symbol 0 emits, 1 and 2 branch."""
-    counts = count_rules(TREES, SENTENCES, ((3,), (3, 5), (3, 3, 3)), 0)
+    all_do_both = RuleWeights(np.zeros(3), np.zeros((3, 5)), np.zeros((3, 3, 3)), None)
+    counts = count_rules(TREES, SENTENCES, all_do_both)
     assert_array_equal(counts.root, [0, 1, 1])
     emission, binary = np.zeros((3, 5)), np.zeros((3, 3, 3))
     emission[0, 4], emission[0, 1], emission[2, 3] = 2, 1, 1
@@ -48,12 +49,13 @@ def test_counts_of_trees():
     assert_array_equal(counts.emission, emission)
     assert_array_equal(counts.binary, binary)
     trees = TreeArrays(TREES.symbols[:5], TREES.lengths[:5], np.array([0, 5]))
-    counts = count_rules(trees, SENTENCES[:1], ((3,), (1, 5), (2, 3, 3)), 1)
+    counts = count_rules(
+        trees, SENTENCES[:1], RuleWeights(np.zeros(3), emission[:1], binary[1:], 1)
+    )
     assert_array_equal(counts.binary, binary[1:])
     assert counts.emission.sum() == 3
     none = TreeArrays(np.empty(0, np.int32), np.empty(0, np.int32), np.zeros(4, int))
-    counts = count_rules(none, SENTENCES, ((3,), (3, 5), (3, 3, 3)), 0)
-    assert not any(part.any() for part in counts)
+    assert not any(part.any() for part in count_rules(none, SENTENCES, all_do_both))
 
 
 def test_trees_of_arrays():

@@ -11,14 +11,14 @@ from skdp.grammar._refinement._ascent import (
     ChildRows,
     PairRows,
     RefinedTables,
-    _join,
-    _rename,
     _sizes,
     count_coarse,
     expect,
+    joined,
     log_gem,
     log_joint,
     maximize,
+    renamed,
     split,
 )
 from skdp.grammar._refinement._treebank import CoarseRules, TreebankLexicon, flatten
@@ -131,7 +131,7 @@ def count(uses, rename=lambda symbol, subsymbol: subsymbol):
 @pytest.mark.parametrize("symbol", [0, 1, 2])
 def test_join(symbol):
     uses = draw_uses()
-    found = _join(count(uses), RULES, symbol, 2, 0)
+    found = joined(count(uses), RULES, symbol, 2, 0)
     expected = count(uses, lambda s, z: 0 if s == symbol and z == 2 else z)
     for table, other in zip(found, expected, strict=True):
         assert_array_equal(table, other)
@@ -141,8 +141,8 @@ def test_rename():
     order = np.array([[2, 0, 1], [1, 0, 2], [0, 1, 2]])
     place = np.argsort(order, axis=1)  # subsymbol order[s, i] becomes i
     counts, expected = count(draw_uses()), count(draw_uses(), lambda s, z: int(place[s, z]))
-    assert_array_equal(_rename(counts.unary, order, RULES.unary), expected.unary)
-    assert_array_equal(_rename(counts.binary, order, RULES.binary), expected.binary)
+    for table, other in zip(renamed(counts, order, RULES), expected, strict=True):
+        assert_array_equal(table, other)
 
 
 # Top-level weights
