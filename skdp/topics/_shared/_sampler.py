@@ -582,6 +582,8 @@ class BestSample:
             return
         self.log_joint = log_joint
         sizes = sampler.word_counts.sum(axis=1, dtype=np.float64)
+        if sampler.bursts is not None:  # these are tables
+            sizes = np.bincount(sampler.topics, minlength=len(sizes)).astype(np.float64)
         sizes[: sampler.n_seeded] = np.inf
         order = np.argsort(-sizes, kind="stable")
         doc_topic, segment_topic = sampler.shares()
