@@ -21,7 +21,12 @@ from skdp.emissions._common._clusters import ClusterTerms, count_terms
 from skdp.emissions._common._columns import Observations, PartedEmission, refuse_cells
 from skdp.emissions._common._marginals import StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import DirichletSampler
-from skdp.emissions._discrete._poisson import log_deviation, log_negative_binomial, stirling_rest
+from skdp.emissions._discrete._poisson import (
+    log_deviation,
+    log_negative_binomial,
+    log_rising,
+    stirling_rest,
+)
 from skdp.emissions._kernels import _discrete as kernels
 
 # Marginals: the number of events of one kind, if the total number is random.
@@ -47,14 +52,6 @@ class Totals(NamedTuple):
 
     numbers: Floats  # (K,), possible numbers in ascending order
     shares: Floats  # (K,), their probabilities
-
-
-def log_rising(shapes: Floats, counts: Floats) -> Floats:
-    """Return log Gamma(a + x) - log Gamma(a), of broadcast arrays, for x >= 0."""
-    # By Stirling's formula and its remainder: a difference of large terms would lose digits.
-    sums = shapes + counts
-    result = (shapes - 0.5) * np.log1p(counts / shapes) + counts * (np.log(sums) - 1.0)
-    return np.asarray(result + stirling_rest(sums) - stirling_rest(shapes))
 
 
 @dataclass(frozen=True, eq=False)

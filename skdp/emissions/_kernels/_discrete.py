@@ -13,6 +13,7 @@ from skdp._numeric._random import (
     draw_log_gamma,
     draw_log_small_gamma,
     gamma_constants,
+    make_draw_slice,
 )
 
 # Single-row updates of clusters of counts, with intensities or probabilities integrated out.
@@ -419,6 +420,117 @@ def weigh_counts(values, log_intensities, log_obs):
             for j in range(log_obs.shape[1]):
                 log_intensity = log_intensities[j, d]
                 log_obs[t, j] += values[t, d] * log_intensity - math.exp(log_intensity) - constant
+
+
+# Negative binomial counts: see `PoissonEmission`
+#
+# `levels` and `tallies` are the distinct counts x of a column, and how often they occur; those of
+# column d are from ptr[d] to ptr[d + 1], and `codes`, (T, D), are their places, -1 if missing.
+
+
+@njit_internal_nogc
+def log_beta_ratio(more, shape, other):
+    """Return log B(other + more, shape) - log B(other, shape), accurate if `other` is large."""
+    if more < shape:
+        return log_rising(other, more) - log_rising(other + shape, more)
+    return log_rising(other, shape) - log_rising(other + more, shape)
+
+
+@njit_internal_nogc
+def log_gain_of_wide_counts(total, w, shape, rate, f):
+    """Return the log ratio of the evidence of a column with and without more counts, f > 0.
+    The sum of the counts is `total`, and that of their powers w; factors of one count are left out.
+    """
+    r = 1.0 / f
+    other = r * rate + 1.0
+    result = log_beta_ratio(w * r, shape, other) + log_rising(shape, total)
+    return result - log_rising(shape + other + w * r, total) + total * math.log(r)
+
+
+@njit_loop
+def count_levels(codes, states, powers, tallies):
+    """Write how often each level of the counts occurs in steps with a state."""
+    tallies[:] = 0
+    for t in range(codes.shape[0]):
+        if states[t] >= 0:
+            for d in range(codes.shape[1]):
+                if codes[t, d] >= 0:
+                    tallies[codes[t, d]] += powers[t] if powers.shape[0] > 0 else 1.0
+
+
+@njit_loop
+def draw_log_odds(counts, totals, shapes, rates, dispersions, log_odds, rng):
+    """Draw log lambda_jd / r_d with lambda_jd / r_d ~ Beta'(shapes_d, r_d rates_d + 1) a priori."""
+    for j in range(counts.shape[0]):
+        for d in range(totals.shape[1]):
+            draw = draw_log_gamma(shapes[d] + totals[j, d], rng)
+            other = (rates[d] + counts[j, d]) / dispersions[d] + 1.0
+            log_odds[j, d] = draw - draw_log_gamma(other, rng)
+
+
+@njit_loop
+def weigh_wide_counts(values, codes, constants, log_odds, heads, dispersions, log_obs):
+    """Write sum_d log p(x_td) over observed values to `log_obs`; `heads` are log(1 + odds)."""
+    log_obs[:] = 0.0
+    for t in range(values.shape[0]):
+        for d in range(values.shape[1]):
+            if codes[t, d] < 0:
+                continue
+            r = 1.0 / dispersions[d]
+            constant = constants[codes[t, d]] + values[t, d] * math.log(r)
+            for j in range(log_obs.shape[1]):
+                head = heads[j, d]
+                log_obs[t, j] += values[t, d] * (log_odds[j, d] - head) - r * head + constant
+
+
+@njit_internal_nogc
+def weigh_levels(f, levels, tallies):
+    """Return the sum of log (r)_x - x log r over counts x, for a dispersion f = 1 / r."""
+    result, r = 0.0, 1.0 / f
+    for i in range(levels.shape[0]):
+        if tallies[i] > 0:
+            result += tallies[i] * (log_rising(r, levels[i]) - levels[i] * math.log(r))
+    return result
+
+
+@njit_internal_nogc
+def _log_density_of_dispersion(log_f, low, high, levels, tallies, counts, totals, shape, rate):
+    """Return the log density of log f, which is ~ Exp(1) a priori, with rates integrated out."""
+    if not low <= log_f <= high:
+        return -math.inf
+    f = math.exp(log_f)
+    result = log_f - f + weigh_levels(f, levels, tallies)
+    for j in range(counts.shape[0]):
+        result += log_gain_of_wide_counts(totals[j], counts[j], shape, rate, f)
+    return result
+
+
+_draw_log_dispersion = njit_loop(make_draw_slice(_log_density_of_dispersion))
+
+
+@njit_loop
+def draw_dispersions(low, high, levels, ptr, tallies, counts, totals, shapes, rates, out, rng):
+    """Draw the dispersion of each column; `out` has the present ones."""
+    for d in range(out.shape[0]):
+        some = slice(ptr[d], ptr[d + 1])
+        log_f = _draw_log_dispersion(
+            math.log(out[d]), 2.0, 100, rng, low, high, levels[some], tallies[some], counts[:, d],
+            totals[:, d], shapes[d], rates[d],
+        )  # fmt: skip
+        out[d] = math.exp(log_f)
+
+
+@njit_loop
+def log_evidence_of_wide_counts(levels, ptr, tallies, counts, totals, shapes, rates, dispersions):
+    """Return log p(x | z), without the factorials."""
+    result = 0.0
+    for d in range(counts.shape[1]):
+        f, some = dispersions[d], slice(ptr[d], ptr[d + 1])
+        result += weigh_levels(f, levels[some], tallies[some])
+        for j in range(counts.shape[0]):
+            more = log_gain_of_wide_counts(totals[j, d], counts[j, d], shapes[d], rates[d], f)
+            result += more
+    return result
 
 
 # Bits and counts of events in many columns, given their states.

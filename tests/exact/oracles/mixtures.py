@@ -109,6 +109,35 @@ class Count:
         return result - sum(w * lgamma(x + 1.0) for x, w in zip(cells, powers, strict=True))
 
 
+class WideCount:
+    """A column: counts ~ Poisson(g m), g ~ Gamma(1 / f, 1 / f), and m f = u / v with u ~
+    Gamma(shape), v ~ Gamma(rate / f + 1); integrals over log g and log m are trapezoids."""
+
+    def __init__(self, shape, rate, f):
+        self.log_m, self._known = np.arange(-50.0, 35.0, 0.1), {}
+        self.r, other, u = 1.0 / f, rate / f + 1.0, self.log_m + log(f)
+        logs = shape * u - (shape + other) * np.logaddexp(0.0, u)
+        self.log_prior = logs - lgamma(shape) - lgamma(other) + lgamma(shape + other) + log(0.1)
+
+    def _log_probs(self, x):
+        """Return the log probability of a count given each m."""
+        if x not in self._known:
+            r, step = self.r, 0.05 / max(1.0, self.r**0.5)
+            ends = (-35.0 / r, 4.5) if r < 8.0 else (-14.0 / r**0.5, 13.0 / r**0.5)
+            log_g = np.arange(*ends, step)
+            weights = r * (log_g + log(r)) - r * np.exp(log_g) - lgamma(r) + log(step)
+            log_mean = np.add.outer(self.log_m, log_g)
+            logs = x * log_mean - np.exp(log_mean) - lgamma(x + 1.0) + weights
+            self._known[x] = np.logaddexp.reduce(logs, axis=1)
+        return self._known[x]
+
+    def log_marginal(self, cells, powers):
+        logs = self.log_prior.copy()
+        for x, w in zip(cells, powers, strict=True):
+            logs += w * self._log_probs(float(x))
+        return np.logaddexp.reduce(logs)
+
+
 class Symbol:
     """A column: probabilities ~ Dirichlet(weights)."""
 
