@@ -155,8 +155,9 @@ class CountClusterPrior(NamedTuple):
 
     shapes: Floats  # (V,), of the Gamma priors or of the Dirichlet prior
     total_shape: float  # their sum
-    rates: Floats  # (V,), of the Gamma priors; empty for a Dirichlet prior
+    rates: Floats  # (V,), of the Gamma priors, or of zeros; empty for a Dirichlet prior
     is_poisson: bool
+    is_binary: bool  # columns of 0 and 1, with Beta priors
 
 
 # The rows and the prior of an emission.
@@ -364,8 +365,10 @@ def count_terms(
     constants: Floats,
     shapes: Floats,
     rates: Floats | None = None,
+    *,
+    is_binary: bool = False,
 ) -> ClusterTerms:
-    """Return the terms of rows of counts, given their events (ptr, kinds, amounts).
+    """Return the terms of rows of counts or bits, given their events (ptr, kinds, amounts).
     `rates` are None for a Dirichlet prior; `constants` are logs of factors that all clusters share.
     """
     ptr, kinds, amounts = events
@@ -379,7 +382,8 @@ def count_terms(
     )
     shapes = np.array(shapes, dtype=np.float64)
     given = np.array([] if rates is None else rates, dtype=np.float64)
-    prior = CountClusterPrior(shapes, float(shapes.sum()), given, rates is not None)
+    is_poisson = rates is not None and not is_binary
+    prior = CountClusterPrior(shapes, float(shapes.sum()), given, is_poisson, is_binary)
     return CountTerms(rows, prior)
 
 

@@ -16,6 +16,7 @@ from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._arithmetic import round_sum, sum_exactly
 from skdp._numeric._numba import as_readonly
 from skdp._sklearn_compat import Interval
+from skdp.data._validation import SparseRows
 from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterTerms, count_terms
 from skdp.emissions._common._columns import Observations, PartedEmission, refuse_cells
@@ -359,6 +360,9 @@ class MultinomialEmission(PartedEmission):
     allows_nan = True
     """NaN is a missing value."""
 
+    allows_sparse = True
+    """A mixture of rows takes sparse X."""
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "prior": [Interval(Real, SMALLEST, LARGEST, closed="both"), "array-like"]
     }
@@ -395,9 +399,12 @@ def summarize(data: Observations) -> Totals:
     return Totals(numbers, counts / counts.sum())
 
 
-def count_totals(values: Floats) -> tuple[list[float], list[int]]:
+def count_totals(values: Floats | SparseRows) -> tuple[list[float], list[int]]:
     """Return the distinct numbers of events of observed steps, and their frequencies."""
-    totals = values[~np.isnan(values).any(axis=1)].sum(axis=1)
+    if isinstance(values, SparseRows):
+        totals = values.table.sum(axis=1)
+    else:
+        totals = values[~np.isnan(values).any(axis=1)].sum(axis=1)
     numbers, counts = np.unique(totals, return_counts=True)
     return numbers.tolist(), counts.tolist()
 
@@ -420,8 +427,10 @@ class CountEvents(NamedTuple):
         )
 
 
-def list_events(values: Floats) -> CountEvents:
+def list_events(values: Floats | SparseRows) -> CountEvents:
     """Return the events of each step, none for missing steps, or raise a ValueError."""
+    if isinstance(values, SparseRows):
+        return _list_stored_events(values)
     missing = np.isnan(values)
     absent = missing.all(axis=1)
     in_part = missing.any(axis=1) & ~absent
@@ -446,6 +455,22 @@ def list_events(values: Floats) -> CountEvents:
     return CountEvents(ptr, kinds.astype(np.int32), amounts, coefficients)
 
 
+def _list_stored_events(rows: SparseRows) -> CountEvents:
+    """Return the events of each row of a sparse table, or raise a ValueError."""
+    ptr, kinds, amounts = rows.arrays
+    wrong = ~((amounts >= 0.0) & (amounts == np.floor(amounts)) & (amounts <= _MOST))
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise ValueError(
+            f"X must hold counts, integers from 0 to {_MOST:g}; got {amounts[place]:g} in column "
+            f"{kinds[place]} of row {int(np.searchsorted(ptr, place, side='right')) - 1}."
+        )
+    steps = np.repeat(np.arange(len(rows)), np.diff(ptr))
+    coefficients = gammaln(np.bincount(steps, amounts, len(rows)) + 1.0)
+    coefficients -= np.bincount(steps, gammaln(amounts + 1.0), len(rows))
+    return CountEvents(ptr, kinds.astype(np.int32), amounts, coefficients)
+
+
 class MultinomialSampler(DirichletSampler):
     """Sampler of the probabilities of kinds of events in all states."""
 
@@ -462,7 +487,7 @@ class MultinomialSampler(DirichletSampler):
         """Return a sampler with the same prior, without observations."""
         return MultinomialSampler(n_states, self.prior, self.totals)
 
-    def attach(self, values: Floats) -> None:
+    def attach(self, values: Floats | SparseRows) -> None:
         """Store the observations."""
         self._take_events(list_events(values))
 
@@ -553,7 +578,7 @@ class MultinomialModel(StatesMixin):
         probs: Floats = as_readonly(self.probs)
         return probs
 
-    def log_obs(self, values: Floats) -> Floats:
+    def log_obs(self, values: Floats | SparseRows) -> Floats:
         """Return the log probability of every row given its sum in every state, (N, J)."""
         events = list_events(values)
         out = np.empty((len(values), len(self.probs)))

@@ -484,7 +484,7 @@ def log_rising(shapes: Floats, counts: Floats) -> Floats:
 
 
 def log_beta_negative_binomial(counts: Floats, means: Floats, shapes: Floats, f: float) -> Floats:
-    """Return log probabilities of counts with means m, shapes a and dispersion f of their column."""
+    """Return log probabilities of counts with means m, shapes a and dispersion f."""
     r = np.asarray(1.0 / f)
     others = r * shapes / means + 1.0
     result = log_rising(r, counts) - gammaln(counts + 1.0) + log_rising(shapes, counts)

@@ -29,14 +29,18 @@ from skdp._numeric._random import (
 # | prior | | | see `CountClusterPrior` |
 # | vectors | | (3, C) | SIZE, TOTAL, HEAD of at most C clusters |
 # | sums | s_kv | (V, C) | events of a cluster |
-# | slopes | | (V, C) | for Poisson counts; otherwise (0, C) |
+# | slopes | | (V, C) | for Poisson counts and bits; otherwise (0, C) |
 # | lines | | (1, C) | scratch |
 #
 # SIZE is the number of rows of a cluster, and TOTAL its number of events. The log probability of
-# Poisson counts consists of rising factorials, HEAD and the sum of slopes_v x_iv.
+# Poisson counts consists of rising factorials, HEAD and the sum of slopes_v x_iv. So does that of
+# many bits, whose events are the ones: HEAD is that of zeros only, and prior.rates are of zeros.
 
 
 SIZE, TOTAL, HEAD = range(3)
+
+SMALLEST = 1e-12
+"""Lower bound on quantities that are positive but for rounding."""
 
 FEW_EVENTS = 8
 """Largest amount for which a rising factorial is computed as a product."""
@@ -93,16 +97,20 @@ def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
         else:
             for k in range(n):
                 out[k] += log_rising(shape + sums[k], amount)
-        if prior.is_poisson:
+        if prior.is_poisson or prior.is_binary:
             for k in range(n):
                 out[k] += amount * clusters.slopes[v, k]
-    if prior.is_poisson:
+    if prior.is_poisson or prior.is_binary:
         if own >= 0:
             size = clusters.vectors[SIZE, own] - 1.0
             own_logs += sum_heads(size, own, prior, clusters)
             for place in range(rows.ptr[i], rows.ptr[i + 1]):
                 # `sum_heads` includes this row
-                own_logs -= rows.amounts[place] * math.log(prior.rates[rows.kinds[place]] + size)
+                v = rows.kinds[place]
+                if prior.is_binary:
+                    own_logs -= log_zeros(size, v, own, prior, clusters)
+                else:
+                    own_logs -= rows.amounts[place] * math.log(prior.rates[v] + size)
             out[own] = own_logs
         return True
     for k in range(n):
@@ -121,12 +129,29 @@ def refresh_counts(k, prior, clusters):
         clusters.vectors[HEAD, k] = sum_heads(size, k, prior, clusters)
         for v in range(clusters.slopes.shape[0]):
             clusters.slopes[v, k] = -math.log(prior.rates[v] + size + 1.0)
+    elif prior.is_binary:
+        clusters.vectors[HEAD, k] = sum_heads(clusters.vectors[SIZE, k], k, prior, clusters)
+        for v in range(clusters.slopes.shape[0]):
+            clusters.slopes[v, k] = -log_zeros(clusters.vectors[SIZE, k], v, k, prior, clusters)
+
+
+@njit_internal_nogc
+def log_zeros(size, v, k, prior, clusters):
+    """Return the log of the prior parameter of zeros plus their number, of a column of bits."""
+    return fast_log(max(prior.rates[v] + size - clusters.sums[v, k], SMALLEST))
 
 
 @njit_internal_nogc
 def sum_heads(size, k, prior, clusters):
-    """Return the sum of (a_v + s_kv) log(r_v / (r_v + 1)), r_v = b_v + size, over all kinds."""
+    """Return the sum of (a_v + s_kv) log(r_v / (r_v + 1)), r_v = b_v + size, over all kinds.
+    Of bits: the log probability of zeros in all columns.
+    """
     result = 0.0
+    if prior.is_binary:
+        for v in range(clusters.sums.shape[0]):
+            result += log_zeros(size, v, k, prior, clusters)
+            result -= fast_log(prior.shapes[v] + prior.rates[v] + size)
+        return result
     for v in range(clusters.sums.shape[0]):
         shape = prior.shapes[v] + clusters.sums[v, k]
         result -= shape * math.log1p(1.0 / (prior.rates[v] + size))
@@ -179,6 +204,11 @@ def log_evidence(k, prior, clusters):
     for v in range(clusters.sums.shape[0]):
         if clusters.sums[v, k] > 0.0:
             result += log_rising(prior.shapes[v], clusters.sums[v, k])
+    if prior.is_binary:
+        for v in range(clusters.sums.shape[0]):
+            result += log_rising(prior.rates[v], size - clusters.sums[v, k])
+            result -= log_rising(prior.shapes[v] + prior.rates[v], size)
+        return result
     if not prior.is_poisson:
         return result - log_rising(prior.total_shape, clusters.vectors[TOTAL, k])
     for v in range(clusters.sums.shape[0]):
@@ -199,6 +229,13 @@ def draw_parameters(k, prior, clusters, drawn, scratch, rng):
         for v in range(n_kinds):
             drawn.logs[v, k] -= math.log(prior.rates[v] + clusters.vectors[SIZE, k])
             drawn.heads[k] -= math.exp(drawn.logs[v, k])
+        return
+    if prior.is_binary:  # log odds, and the log probability of zeros
+        for v in range(n_kinds):
+            other = prior.rates[v] + clusters.vectors[SIZE, k] - clusters.sums[v, k]
+            drawn.logs[v, k] -= draw_log_gamma(other, rng)
+            away = drawn.logs[v, k]
+            drawn.heads[k] -= max(away, 0.0) + math.log1p(math.exp(-abs(away)))
         return
     for v in range(n_kinds):
         total += math.exp(drawn.logs[v, k] - largest)

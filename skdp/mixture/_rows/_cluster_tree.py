@@ -294,6 +294,11 @@ class CountSummary(NamedTuple):
     def log_evidence(self) -> Floats:
         """Return the log evidence of each cluster, (K,)."""
         shapes, sums = self.prior.shapes, self.sums
+        if self.prior.is_binary:
+            zeros = self.prior.rates + self.sizes[:, np.newaxis] - sums
+            return np.asarray(
+                (betaln(shapes + sums, zeros) - betaln(shapes, self.prior.rates)).sum(1)
+            )
         result = (gammaln(shapes + sums) - gammaln(shapes)).sum(axis=1)
         if self.prior.is_poisson:
             rates = self.prior.rates + self.sizes[:, np.newaxis]

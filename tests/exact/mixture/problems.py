@@ -27,6 +27,7 @@ class Problem(NamedTuple):
     emission: Any
     family: Any
     powers: list | None = None
+    is_sparse: bool = False
 
     @property
     def known(self):
@@ -87,6 +88,11 @@ PROBLEMS = {
     "dispersed": Problem(
         [[0, 3], [1, 2], [5, 14], [3, 9], [0, 0]], [[2, 2], [0, 30]],
         PoissonEmission(0.8, 0.4, 0.6), mixtures.Columns(*[mixtures.WideCount(0.8, 0.4, 0.6)] * 2),
+    ),
+    "sparse": Problem(
+        [[0, 1, 0], [0, 1, 1], [0, 0, 1], [0, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 1, 0]],
+        BernoulliEmission((0.7, 0.4)), mixtures.Columns(*[mixtures.Symbol([0.4, 0.7])] * 3),
+        is_sparse=True,
     ),
 }  # fmt: skip
 

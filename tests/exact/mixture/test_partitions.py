@@ -64,6 +64,7 @@ def check(name, step, n_sweeps=8000, a=A, b=B, y=None):
         ("poisson", "blocked"),
         *(("dispersed", step) for step in ("gibbs", "split-merge", "blocked")),
         ("wide-powers", "gibbs"),
+        *(("sparse", step) for step in ("gibbs", "blocked")),
         *(("multinomial", step) for step in ("gibbs", "blocked")),
         ("cells", "gibbs"),
         slow("cells", "blocked"),
