@@ -304,7 +304,7 @@ def check_rows(
     ensure_non_negative: bool = False,
     accept_sparse: bool = False,
 ) -> Any:
-    """Return X as a read-only array or `SparseRows`, (n_samples, n_features), and check or record it."""
+    """Return X as a read-only (n_samples, n_features) array or `SparseRows`; check or record it."""
     _check_kind(estimator, X)
     if accept_sparse and issparse(X):
         return SparseRows.of(estimator, X, reset=reset)

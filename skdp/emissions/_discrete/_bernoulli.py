@@ -177,7 +177,9 @@ class BernoulliSampler(DiscreteSampler):
         if isinstance(self._places, SparseRows):
             ones, zeros = np.full((len(self.counts) // 2, 2), self.prior).T
             constants = np.zeros(len(self._places))
-            return count_terms(self._places.arrays, constants, ones, zeros, is_binary=True)
+            ptr, columns, amounts = self._places.arrays
+            events = ptr, columns, amounts
+            return count_terms(events, constants, ones, zeros, is_binary=True)
         return cell_terms([self.columns_of_cells()], len(self._places))
 
     def columns_of_cells(self) -> SymbolColumns:

@@ -14,6 +14,7 @@ from skdp._numeric._random import (
     draw_log_small_gamma,
     gamma_constants,
     make_draw_slice,
+    next_double,
 )
 
 # Single-row updates of clusters of counts, with intensities or probabilities integrated out.
@@ -802,3 +803,97 @@ def add_panels(x, edges, before, coefs, out):
                 for c in range(coefs.shape[3] - 1, 0, -1):
                     first, second = coefs[i, j, p, c] + 2.0 * t * first - second, first
                 out[row, j] += before[i, j, p] + coefs[i, j, p, 0] + t * first - second
+
+
+# Rows whose probabilities vary about those of their state: psi_t ~ Dirichlet(b theta_j)
+#
+# The rising factorials (b theta)_x = prod_m (b theta + m), m < x, of a row's likelihood are sums
+# over which events open a table (a factor b theta each) and which join one (m).
+
+
+@njit_loop
+def draw_tables(ptr, kinds, amounts, states, log_probs, concentration, tables, logs, rng):
+    """Draw the numbers of tables of the events of each row; `logs` are the logs of joining."""
+    for t in range(states.shape[0]):
+        for place in range(ptr[t], ptr[t + 1]):
+            own = concentration * math.exp(log_probs[kinds[place], states[t]])
+            n_tables, log_joined, m = 1.0, 0.0, 1.0
+            while m < amounts[place]:
+                if next_double(rng) * (own + m) < own:
+                    n_tables += 1.0
+                else:
+                    log_joined += math.log(m)
+                m += 1.0
+            tables[place], logs[place] = n_tables, log_joined
+
+
+@njit_loop
+def weigh_compound_rows(
+    ptr, kinds, amounts, log_coefficients, totals, concentration, shapes, sums, scratch, log_obs
+):
+    """Write log E[p(x_t given theta_j)], theta_j ~ Dirichlet(shapes_j) of sums `sums`.
+    Row by row, the expectation is a sum over total numbers of tables: see `_add_kind`.
+    """
+    b, line, kind, work = concentration, scratch[0], scratch[1], scratch[2]
+    for t in range(log_obs.shape[0]):
+        first = log_coefficients[t] - log_rising(b, totals[t])
+        n_events = ptr[t + 1] - ptr[t]
+        for j in range(sums.shape[0]):
+            total = sums[j]
+            expected = float(n_events)
+            for place in range(ptr[t], ptr[t + 1]):
+                own = b * (shapes[kinds[place], j] + 1.0) / (total + n_events)
+                expected += own * math.log1p((amounts[place] - 1.0) / (1.0 + own))
+            factor = b / (total + expected)  # of a table; chosen so that no term is out of range
+            line[0], size, log_scale = 1.0, 1, 0.0
+            for place in range(ptr[t], ptr[t + 1]):
+                x, shape = amounts[place], shapes[kinds[place], j]
+                size, more = _add_kind(x, shape, factor, line, size, kind, work)
+                log_scale += more
+            # `line` has the coefficients of n_events, n_events + 1, ... tables
+            step, highest = math.log(total + expected), -math.inf
+            log_weight = n_events * step - log_rising(total, float(n_events))
+            for i in range(size):
+                if line[i] > 0.0:
+                    kind[i] = log_weight + math.log(line[i])
+                    highest = max(highest, kind[i])
+                log_weight += step - math.log(total + n_events + i)
+            mean = 0.0
+            for i in range(size):
+                if line[i] > 0.0:
+                    mean += math.exp(kind[i] - highest)
+            log_obs[t, j] = first + log_scale + highest + math.log(mean)
+
+
+@njit_internal_nogc
+def _add_kind(x, shape, factor, line, size, kind, work):
+    """Multiply the series `line` by that of x events of a kind; return its size, and a log scale.
+    The series of x events has the terms s(x, t) (shape)_t factor^t for t = 1, ..., x, where s are
+    Stirling numbers of the first kind.
+    """
+    if x == 1.0:
+        return size, math.log(shape * factor)
+    kind[0], log_scale, n = shape * factor, 0.0, 1
+    while n < x:
+        kind[n], largest = 0.0, 0.0
+        for i in range(n, -1, -1):  # of i + 1 tables
+            value = n * kind[i]
+            if i > 0:
+                value += kind[i - 1] * factor * (shape + i)
+            kind[i] = value
+            largest = max(largest, value)
+        for i in range(n + 1):
+            kind[i] /= largest
+        log_scale += math.log(largest)
+        n += 1
+    largest = 0.0
+    for i in range(size + n - 1):
+        value = 0.0
+        for j in range(max(0, i - n + 1), min(i, size - 1) + 1):
+            value += line[j] * kind[i - j]
+        work[i] = value
+        largest = max(largest, value)
+    size += n - 1
+    for i in range(size):
+        line[i] = work[i] / largest
+    return size, log_scale + math.log(largest)

@@ -225,8 +225,23 @@ TABLES = {
     "wide-powers": make_table(CELLS, POWERS, MORE, **{**MIXED, "events": (WIDE, [1])}),
 }  # fmt: skip
 
+BURSTS = [[2, 0, 3], [1, 1, 0], [0, 6, 0], [0, 3, 2]]
+COMPOUND = {
+    "compound": Problem(
+        BURSTS, [[1, 0, 2], [0, 11, 0], [0, 0, 0], [1, 1, 1]],
+        MultinomialEmission([0.5, 0.8, 0.6], 2.5), mixtures.Compound([0.5, 0.8, 0.6], 2.5),
+    ),
+    "compound-part": make_table(
+        [[1, 4, 0], [2, 2, 1], [9, 0, 3], [5, 1, 1]], None, [],
+        events=(COUNT, [0]),
+        kinds=((MultinomialEmission([0.5, 0.8], 1.5), mixtures.Compound([0.5, 0.8], 1.5)), [1, 2]),
+    ),
+}  # fmt: skip
+"""Rows with repetitions, numbers of which are drawn."""
+
 EVERY = {
     **PROBLEMS,
+    **COMPOUND,
     "default-priors": DEFAULT_PRIORS,
     "pairs": PAIRS,
     "close": CLOSE,

@@ -21,6 +21,7 @@ from exact.mixture.chains import (
 )
 from exact.mixture.problems import (
     AUTO,
+    BURSTS,
     CELLS,
     CLOSE,
     COUNT,
@@ -36,7 +37,12 @@ from exact.oracles import mixtures
 from exact.oracles.batch_means import N_SWEEPS, check_chain
 from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 
-from skdp.emissions import CategoricalEmission, IndependentEmissions, PoissonEmission
+from skdp.emissions import (
+    CategoricalEmission,
+    IndependentEmissions,
+    MultinomialEmission,
+    PoissonEmission,
+)
 from skdp.mixture import PitmanYorMixture
 from skdp.mixture._rows._sampler import BlockedSampler, MixtureSampler, PartitionPrior
 
@@ -65,6 +71,8 @@ def check(name, step, n_sweeps=8000, a=A, b=B, y=None):
         *(("dispersed", step) for step in ("gibbs", "split-merge", "blocked")),
         ("wide-powers", "gibbs"),
         *(("sparse", step) for step in ("gibbs", "blocked")),
+        *(("compound", step) for step in ("both", "blocked-both")),
+        slow("compound-part", "both"),
         *(("multinomial", step) for step in ("gibbs", "blocked")),
         ("cells", "gibbs"),
         slow("cells", "blocked"),
@@ -251,6 +259,28 @@ def test_drawn_scale(kind, y):
     check_drawn(
         sampler, every, weights, lambda s: math.log(s.emission.prior.scale[0, 0, 0]), log_scale,
         N_SWEEPS // 2,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [MixtureSampler, slow(BlockedSampler)])
+def test_drawn_concentration_of_rows(kind):
+    """1 / (b + 1) is uniform a priori."""
+    prior, every = [0.5, 0.8, 0.6], mixtures.partitions(len(BURSTS))
+    grid = np.arange(-6.9, 18.4, 0.5)
+    logs = np.array([
+        mixtures.log_joints(every, BURSTS, mixtures.Compound(prior, np.exp(log_b)), A, B)
+        for log_b in grid
+    ])  # fmt: skip
+    logs += (grid - 2.0 * np.logaddexp(0.0, grid))[:, np.newaxis]
+    joint = np.exp(logs - logs.max())
+    joint /= joint.sum()
+    problem = PROBLEMS["multinomial"]._replace(
+        rows=BURSTS, emission=MultinomialEmission(prior, "auto")
+    )
+    sampler = make_chain_sampler(problem, sampler=kind)
+    check_drawn(
+        sampler, every, joint.sum(axis=0), lambda s: math.log(s.emission.concentration),
+        joint.sum(axis=1) @ grid, N_SWEEPS,
     )  # fmt: skip
 
 

@@ -78,6 +78,42 @@ class Multinomial:
         return result
 
 
+class Compound(Multinomial):
+    """Rows of two or three kinds, given their sums: theta ~ Dirichlet(prior), and each row has its
+    own probabilities ~ Dirichlet(b theta). Gauss's rule, exact for rows of up to 63 events in all.
+    """
+
+    def __init__(self, prior, b):
+        super().__init__(prior)
+        first, weights = beta_quadrature(prior[0], sum(prior[1:]), 32)
+        second, more = [1.0], [1.0]
+        if len(prior) == 3:
+            second, more = beta_quadrature(prior[1], prior[2], 32)
+        self.nodes = [
+            ([p, (1.0 - p) * q, (1.0 - p) * (1.0 - q)][: len(prior)], v * w)
+            for p, v in zip(first, weights, strict=True)
+            for q, w in zip(second, more, strict=True)
+        ]
+        self.b = b
+
+    def log_marginal(self, rows):
+        rows = [[int(x) for x in row] for row in rows]
+        return self.log_mean(rows, self.nodes)
+
+    def log_mean(self, rows, nodes):
+        total = 0.0
+        for theta, weight in nodes:
+            result = weight
+            for row in rows:
+                for p, x in zip(theta, row, strict=True):
+                    for m in range(x):
+                        result *= (self.b * p + m) / (m + 1.0)
+                for m in range(sum(row)):
+                    result *= (m + 1.0) / (self.b + m)
+            total += result
+        return log(total)
+
+
 class Normal:
     """A column: precision t ~ Gamma(dof / 2, scale / 2), mean ~ N(center, 1 / (precision t))."""
 

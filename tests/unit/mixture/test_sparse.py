@@ -1,4 +1,4 @@
-"""Mixtures of sparse rows: the answers of dense ones, and memory in proportion to what is stored."""
+"""Mixtures of sparse rows: the answers of dense ones, and memory in proportion to the words."""
 
 import tracemalloc
 
@@ -69,7 +69,7 @@ def test_known_labels_and_whole_weights(kind):
     weighted.fit(rows, sample_weight=weights)
     assert_array_equal(weighted.trace_["log_joint"], repeated.trace_["log_joint"])
     assert_array_equal(weighted.fit(rows, y).labels_[:10], Z[:10])
-    with pytest.raises(ValueError, match="sample_weight: .* takes whole weights only"):
+    with pytest.raises(ValueError, match=r"sample_weight: .* takes whole weights only"):
         weighted.fit(rows, sample_weight=np.full(90, 0.5))
 
 
