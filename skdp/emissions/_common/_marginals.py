@@ -69,8 +69,11 @@ class StatesMixin:
         return changed
 
 
-_NODES = np.linspace(-10.0, 10.0, 401)
+_NODES = np.linspace(-10.0, 10.0, 241)
 """Nodes of the trapezoidal rule."""
+
+_NEGLIGIBLE = 1e-17
+"""Weight of a node that is left out."""
 
 
 class ColumnMarginals(StatesMixin):
@@ -199,14 +202,16 @@ class CountMarginals(ColumnMarginals):
         shapes = self.shapes[:, column]
         a, b, n = r * shapes / means + 1.0, np.maximum(r, shapes), np.minimum(r, shapes)
         width = np.sqrt(1.0 / a + 1.0 / b)
-        result = np.zeros(np.broadcast_shapes(k.shape, a.shape))
+        result, total = np.zeros(np.broadcast_shapes(k.shape, a.shape)), 0.0
         for t in _NODES:
             away = width * np.sinh(t)
             odds = np.log(a / b) + away
             logs = a * odds - (a + b) * np.logaddexp(0.0, odds) - betaln(a, b)
             weights = np.exp(logs) * width * np.cosh(t) * (_NODES[1] - _NODES[0])
-            result += weights * betainc(n, k, expit(odds))
-        return np.minimum(result, 1.0)
+            if weights.max() > _NEGLIGIBLE:
+                total = total + weights
+                result += weights * betainc(n, k, expit(odds))
+        return np.minimum(result / total, 1.0)  # so that it is 1 far out
 
 
 @dataclass(frozen=True, eq=False)

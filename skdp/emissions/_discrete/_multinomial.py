@@ -320,6 +320,11 @@ _N_TOTALS = 100
 _CONCENTRATIONS = 1e-3, 1e8
 """Range of concentrations of rows."""
 
+_FOR_MIXTURES = (
+    "MultinomialEmission(row_concentration=...) is for mixtures of rows, such as DPMixture; for "
+    "sequences, leave row_concentration=None."
+)
+
 _FIRST = 10.0
 """First value of a drawn concentration of rows."""
 
@@ -422,6 +427,8 @@ class MultinomialEmission(PartedEmission):
         known = n_states, np.full(n_kinds, prior), summarize(data)
         if self.row_concentration is None:
             return MultinomialSampler(*known)
+        if n_states > 1:  # a mixture has one state, of which it makes clusters
+            raise TypeError(_FOR_MIXTURES)
         is_drawn = isinstance(self.row_concentration, str)
         return CompoundSampler(*known, _FIRST if is_drawn else self.row_concentration, is_drawn)
 
@@ -624,7 +631,7 @@ class CompoundSampler(MultinomialSampler):
     def _take_events(self, events: CountEvents) -> None:
         super()._take_events(events)
         self._sizes = events.sum(events.amounts)
-        if len(vars(self).get("_tables", ())) != len(events.kinds):  # else the chain continues
+        if np.shape(vars(self).get("_tables")) != events.kinds.shape:  # else the chain continues
             self._tables, self._log_joined = np.ones(len(events.kinds)), gammaln(events.amounts)
 
     def restrict(self, steps: Places, n_states: int) -> CompoundSampler:
@@ -690,12 +697,9 @@ class CompoundSampler(MultinomialSampler):
         """Return the scalars for the trace."""
         return {"emission_row_concentration": self.concentration} if self.is_drawn else {}
 
-    def start(self, states: Places, rng: Stream) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Raise a TypeError: tables are drawn given clusters of rows only."""
-        raise TypeError(
-            "MultinomialEmission(row_concentration=...) is for mixtures of rows, such as "
-            "DPMixture; for sequences, leave row_concentration=None."
-        )
+        raise TypeError(_FOR_MIXTURES)
 
     def model(self) -> MultinomialModel:
         """Return the distributions of the next observation given the states."""

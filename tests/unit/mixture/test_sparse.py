@@ -94,7 +94,10 @@ def test_zeros_duplicates_and_order(kind):
     halves = np.where(values % 2 == 0, values / 2, values - 1)
     order = RNG.permutation(2 * len(rows))
     rows, columns = np.tile(rows, 2)[order], np.tile(columns, 2)[order]
-    table = sparse.coo_array((np.append(halves, values - halves)[order], (rows, columns)), (90, 40))
+    of_rows, of_columns = np.nonzero(TABLES[kind][:, :10] == 0.0)
+    values = np.append(np.append(halves, values - halves)[order], np.zeros(len(of_rows)))
+    rows, columns = np.append(rows, of_rows), np.append(columns, of_columns)
+    table = sparse.coo_array((values, (rows, columns)), (90, 40))
     by_row = np.argsort(rows, kind="stable")
     ptr = np.searchsorted(rows[by_row], np.arange(91))
     unsorted = sparse.csr_array((table.data[by_row], columns[by_row], ptr), (90, 40))
