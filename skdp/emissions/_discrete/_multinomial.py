@@ -429,8 +429,9 @@ class MultinomialEmission(PartedEmission):
             return MultinomialSampler(*known)
         if n_states > 1:  # a mixture has one state, of which it makes clusters
             raise TypeError(_FOR_MIXTURES)
-        is_drawn = isinstance(self.row_concentration, str)
-        return CompoundSampler(*known, _FIRST if is_drawn else self.row_concentration, is_drawn)
+        if isinstance(self.row_concentration, str):
+            return CompoundSampler(*known, _FIRST, is_drawn=True)
+        return CompoundSampler(*known, self.row_concentration, is_drawn=False)
 
 
 def summarize(data: Observations) -> Totals:
@@ -476,7 +477,7 @@ class CountEvents(NamedTuple):
     def sum(self, values: Floats) -> Floats:
         """Return the sums of values of the events of each step."""
         steps = np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
-        return np.bincount(steps, values, len(self.ptr) - 1)
+        return np.asarray(np.bincount(steps, values, len(self.ptr) - 1), dtype=np.float64)
 
     def take(self, steps: Places) -> CountEvents:
         """Return the events of some steps."""
@@ -618,20 +619,22 @@ class CompoundSampler(MultinomialSampler):
     _data_attributes: ClassVar[tuple[str, ...]] = (*MultinomialSampler._data_attributes, "_sizes")
 
     def __init__(
-        self, n_states: int, prior: Floats, totals: Totals, concentration: float, is_drawn: bool
+        self, n_states: int, prior: Floats, totals: Totals, concentration: float, *, is_drawn: bool
     ):
         super().__init__(n_states, prior, totals)
         self.concentration, self.is_drawn = concentration, is_drawn
         self._constant = 0.0
+        self._tables = self._log_joined = np.empty(0)
 
     def of_states(self, n_states: int) -> CompoundSampler:
         """Return a sampler without observations, whose concentration is fixed at the present."""
-        return CompoundSampler(n_states, self.prior, self.totals, self.concentration, False)
+        known = n_states, self.prior, self.totals, self.concentration
+        return CompoundSampler(*known, is_drawn=False)
 
     def _take_events(self, events: CountEvents) -> None:
         super()._take_events(events)
         self._sizes = events.sum(events.amounts)
-        if np.shape(vars(self).get("_tables")) != events.kinds.shape:  # else the chain continues
+        if len(self._tables) != len(events.kinds):  # else the chain continues
             self._tables, self._log_joined = np.ones(len(events.kinds)), gammaln(events.amounts)
 
     def restrict(self, steps: Places, n_states: int) -> CompoundSampler:
