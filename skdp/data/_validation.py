@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_array, validate_data
 
 from skdp._checks import check_unmasked, shorten
@@ -302,9 +302,12 @@ def check_rows(
     reset: bool,
     ensure_all_finite: bool | str = True,
     ensure_non_negative: bool = False,
-) -> NDArray[np.float64]:
-    """Return X as a read-only (n_samples, n_features) array, checked or recorded."""
+    accept_sparse: bool = False,
+) -> Any:
+    """Return X as a read-only (n_samples, n_features) array or `SparseRows`; check or record it."""
     _check_kind(estimator, X)
+    if accept_sparse and issparse(X):
+        return SparseRows.of(estimator, X, reset=reset)
     if isinstance(X, Ragged):
         raise TypeError(
             f"X must be an (n_samples, n_features) array, got a {type(X).__name__}: a sample of "
@@ -317,6 +320,42 @@ def check_rows(
     )
     validate_data(estimator, X=rows, reset=reset, skip_check_array=True)
     return np.asarray(as_readonly(values), dtype=np.float64)
+
+
+class SparseRows:
+    """Rows of a sparse table in CSR format: sorted columns, without duplicates and zeros."""
+
+    def __init__(self, table: Any):
+        self.table = table
+        self.shape: tuple[int, int] = table.shape
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, *, reset: bool) -> SparseRows:
+        """Return a sparse matrix or array of any format, checked or recorded; X is unchanged."""
+        checked = check_array(
+            X, accept_sparse="csr", dtype=np.float64, estimator=estimator, input_name="X"
+        )
+        validate_data(estimator, X=X, reset=reset, skip_check_array=True)
+        table = csr_array(checked, copy=True)
+        table.sum_duplicates()
+        table.eliminate_zeros()
+        return cls(table)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Offsets of the rows, columns, and values."""
+        return self.table.indptr.astype(np.int64), self.table.indices, self.table.data
+
+    @property
+    def size(self) -> int:
+        """Number of numbers in memory."""
+        return 2 * int(self.table.nnz) + self.shape[0]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Any) -> SparseRows:
+        return SparseRows(self.table[rows])
 
 
 def _check_values(

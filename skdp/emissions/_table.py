@@ -146,6 +146,11 @@ class TableEmissionSampler(ChainComponent):
         return len(self._list_choosing()) > 0
 
     @property
+    def draws_tables(self) -> bool:
+        """Whether a part draws which events of a row are repetitions."""
+        return any(getattr(leaf, "draws_tables", False) for leaf in self.leaves())
+
+    @property
     def shows_clusters(self) -> bool:
         """Whether at least two columns of categories differ between clusters, or any other part."""
         # Mixtures of categories in a single column are not identified.

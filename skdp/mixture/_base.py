@@ -21,6 +21,7 @@ from skdp._sklearn_compat import HasMethods, StrOptions
 from skdp.data import SequencePanel
 from skdp.data._coding import Categories, TableFormat
 from skdp.data._frames import common_names, is_frame, names_of
+from skdp.data._validation import SparseRows
 from skdp.emissions._common._clusters import ClusterEmission
 from skdp.emissions._common._columns import find_columns
 from skdp.emissions._common._protocol import (
@@ -130,6 +131,8 @@ class TableMethods:
 
     def _with_cells(self, X: Any, rng: np.random.Generator | None) -> Any:
         values, ptr = self._read_table(X)
+        if isinstance(values, SparseRows):
+            raise TypeError("X is sparse, and has no missing cells: impute X.toarray() instead.")
         filled, hidden = self._complete(values, ptr, rng), np.isnan(values)
         if isinstance(X, SequencePanel):
             return SequencePanel(filled, X.ptr)
@@ -417,7 +420,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         if hasattr(emission, "n_lags"):  # rows have no order
             raise TypeError(f"{_SUPPORTED}; got {type(emission).__name__}.")
         sampler = make_part_for(EmissionSampler, emission, "emission", values, 1)
-        has_gaps = bool(np.isnan(values).any())
+        has_gaps = isinstance(values, np.ndarray) and bool(np.isnan(values).any())
         is_plain = not has_gaps or getattr(sampler, "draws_gaps", False)
         if isinstance(sampler, ClusterEmission) and powers is None and is_plain:
             return sampler

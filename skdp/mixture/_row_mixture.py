@@ -18,7 +18,7 @@ from skdp._numeric._arrays import log_posterior
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import StrOptions, with_callbacks
 from skdp.data._coding import TableFormat
-from skdp.data._validation import check_rows
+from skdp.data._validation import SparseRows, check_rows
 from skdp.mixture._base import BaseMixture
 from skdp.mixture._explanation import complete_rows
 from skdp.mixture._rows._partition import (
@@ -81,11 +81,13 @@ class RowMixture(BaseMixture):
         self._concentration_and_prior(self._discount_and_prior()[0])
 
     def _check_input(self, X: Any, y: Any = None, sample_weight: Any = None) -> LabeledRows:
-        coded = self._with_codes(X, reset=True)
-        values = check_rows(self, coded, reset=True, ensure_all_finite=self._finite)
-        self._warn_of_codes(values)
-        warn_of_counter(self, values)
-        self._format, self._checksum = TableFormat.of(X), checksum(values)
+        values = self._read_rows(X, reset=True)
+        if isinstance(values, SparseRows):
+            self._format, self._checksum = TableFormat(None), checksum(*values.arrays)
+        else:
+            self._warn_of_codes(values)
+            warn_of_counter(self, values)
+            self._format, self._checksum = TableFormat.of(X), checksum(values)
         rows = check_labels(values, y if self.use_y else None)
         if sample_weight is None:
             return rows
@@ -155,6 +157,10 @@ class RowMixture(BaseMixture):
         Parameters
         ----------
         X : (n_samples, n_features) array-like
+            Or, with a `MultinomialEmission` or a `BernoulliEmission`, a sparse matrix or array of
+            any format, here and in all methods but `impute` and `sample_missing`. The fit is that
+            to the dense array (for bits, up to random numbers), and its memory is in proportion to
+            the nonzero entries, and to the components times the features for each stored sample.
         y : (n_samples,) array-like of int, default=None
             Known labels of rows, from 0, with or without gaps; -1, None or NaN: unknown. Rows with
             the same label are always of the same component, and rows with different labels never
@@ -329,7 +335,8 @@ class RowMixture(BaseMixture):
         Learning Research 17, section 3.6 (integrated importance sampling).
         """
         values = self._check_rows(X)
-        self._check_training_data(values)
+        is_sparse = isinstance(values, SparseRows)
+        self._check_training_data(*(values.arrays if is_sparse else (values,)))
         if self._sources is not None or self._n_labels > 0:
             raise ValueError(
                 f"{type(self).__name__}.to_arviz is for fits without sample_weight and without "
@@ -370,10 +377,24 @@ class RowMixture(BaseMixture):
         drawn = draw_rows(self._models, n_samples, self.n_features_in_, random_state)
         return self._in_format(drawn, as_frame)
 
-    def _check_rows(self, X: Any) -> Floats:
+    def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        coded = self._with_codes(X, reset=False)
-        return check_rows(self, coded, reset=False, ensure_all_finite=self._finite)
+        return self._read_rows(X, reset=False)
+
+    def _read_rows(self, X: Any, *, reset: bool) -> Any:
+        return check_rows(
+            self, self._with_codes(X, reset=reset), reset=reset, ensure_all_finite=self._finite,
+            accept_sparse=self._allows_sparse(),
+        )  # fmt: skip
+
+    def _allows_sparse(self) -> bool:
+        """Whether X may be sparse."""
+        return bool(getattr(self._part("emission"), "allows_sparse", False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._allows_sparse()
+        return tags
 
     def _read_table(self, X: Any) -> tuple[Floats, Places | None]:
         return self._check_rows(X), None

@@ -61,6 +61,7 @@ class CellPrior(NamedTuple):
     spreads: Floats  # (P,), s
     shapes: Floats  # (Q,), a of columns of counts
     rates: Floats  # (Q,), b
+    dispersions: Floats  # (Q,), 1 / r of negative binomial counts; 0: Poisson
     weights: Floats  # (V,), Dirichlet parameters of the symbols of all columns of categories
     totals: Floats  # (R,), sums of the weights of each column
     ptr: Places  # (R + 1,), offsets of the symbols of each column
@@ -82,6 +83,8 @@ class CountColumns(NamedTuple):
     values: Floats
     shapes: Floats
     rates: Floats
+    dispersions: Floats  # 0: Poisson
+    constants: Floats | float  # (N,), more terms that all clusters share
 
 
 class SymbolColumns(NamedTuple):
@@ -100,6 +103,7 @@ def join_columns(
     symbols = [part for part in parts if isinstance(part, SymbolColumns)]
     amounts = _join([part.values for part in counts], n_rows)
     constants = -np.where(np.isnan(amounts), 0.0, gammaln(amounts + 1.0)).sum(axis=1)
+    constants = constants + sum(part.constants for part in counts)
     weights = [weights for part in symbols for weights in part.weights]
     ptr = np.concatenate([[0], np.cumsum([len(own) for own in weights])]).astype(np.int64)
     codes = _join([part.codes for part in symbols], n_rows).astype(np.int32)
@@ -118,6 +122,7 @@ def join_columns(
         _flat([part.spreads for part in normals]),
         _flat([part.shapes for part in counts]),
         _flat([part.rates for part in counts]),
+        _flat([part.dispersions for part in counts]),
         _flat(weights),
         np.array([own.sum() for own in weights], dtype=np.float64),
         ptr,
@@ -150,8 +155,9 @@ class CountClusterPrior(NamedTuple):
 
     shapes: Floats  # (V,), of the Gamma priors or of the Dirichlet prior
     total_shape: float  # their sum
-    rates: Floats  # (V,), of the Gamma priors; empty for a Dirichlet prior
+    rates: Floats  # (V,), of the Gamma priors, or of zeros; empty for a Dirichlet prior
     is_poisson: bool
+    is_binary: bool  # columns of 0 and 1, with Beta priors
 
 
 # The rows and the prior of an emission.
@@ -359,8 +365,10 @@ def count_terms(
     constants: Floats,
     shapes: Floats,
     rates: Floats | None = None,
+    *,
+    is_binary: bool = False,
 ) -> ClusterTerms:
-    """Return the terms of rows of counts, given their events (ptr, kinds, amounts).
+    """Return the terms of rows of counts or bits, given their events (ptr, kinds, amounts).
     `rates` are None for a Dirichlet prior; `constants` are logs of factors that all clusters share.
     """
     ptr, kinds, amounts = events
@@ -374,7 +382,8 @@ def count_terms(
     )
     shapes = np.array(shapes, dtype=np.float64)
     given = np.array([] if rates is None else rates, dtype=np.float64)
-    prior = CountClusterPrior(shapes, float(shapes.sum()), given, rates is not None)
+    is_poisson = rates is not None and not is_binary
+    prior = CountClusterPrior(shapes, float(shapes.sum()), given, is_poisson, is_binary)
     return CountTerms(rows, prior)
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, betaln, gammaincc, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import betainc, betaln, expit, gammaincc, ndtr, ndtri, stdtr, stdtrit
 
 from skdp._numeric import Floats, Places
 from skdp._numeric._arrays import unique_rows
@@ -67,6 +67,13 @@ class StatesMixin:
                 chosen[name] = value[order]
         changed: Self = replace(cast("Any", self), **chosen)
         return changed
+
+
+_NODES = np.linspace(-10.0, 10.0, 241)
+"""Nodes of the trapezoidal rule."""
+
+_NEGLIGIBLE = 1e-17
+"""Weight of a node that is left out."""
 
 
 class ColumnMarginals(StatesMixin):
@@ -146,11 +153,12 @@ def log_student(z: Floats, freedoms: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class CountMarginals(ColumnMarginals):
-    """Negative binomial counts, or Poisson ones."""
+    """Poisson counts, negative binomial ones, or with `dispersions` also beta negative binomial."""
 
     _is_discrete = True
     intensities: Floats  # (J, D)
-    shapes: Floats | None = None  # (J, D), of their Gamma distributions, or None for Poisson counts
+    shapes: Floats | None = None  # (J, D), of their distributions, or None if they are known
+    dispersions: Floats | None = None  # (J, D), or None for Poisson counts of given intensities
 
     @property
     def means(self) -> Floats:
@@ -160,19 +168,50 @@ class CountMarginals(ColumnMarginals):
     @property
     def variances(self) -> Floats:
         """Variances."""
+        means, f = self.intensities, self.dispersions
+        if f is None:
+            return means if self.shapes is None else means + means**2 / self.shapes
         if self.shapes is None:
-            return self.intensities
-        return self.intensities + self.intensities**2 / self.shapes
+            return means + f * means**2
+        # E[lambda^2] of a beta prime distribution
+        less = np.maximum(1.0 - f * means / self.shapes, 0.0)
+        with np.errstate(divide="ignore"):
+            squares = means**2 * (1.0 + 1.0 / self.shapes) / less
+        return means + (1.0 + f) * squares - means**2
 
     def cdf(self, x: Floats, column: int) -> Floats:
         """Return P(X <= x), (..., J), for integers x."""
         k, means = x[..., np.newaxis] + 1.0, self.intensities[:, column]
-        if self.shapes is None:
+        if self.dispersions is not None:
+            result = self._cdf_of_wide(np.maximum(k, 1.0), column)
+        elif self.shapes is None:
             result = gammaincc(np.maximum(k, 1.0), means)
         else:
             shapes = self.shapes[:, column]
             result = betainc(shapes, np.maximum(k, 1.0), shapes / (shapes + means))
         return np.where(k > 0.0, result, 0.0)
+
+    def _cdf_of_wide(self, k: Floats, column: int) -> Floats:
+        """Return P(X < k), (..., J), for integers k >= 1 and counts with dispersions."""
+        assert self.dispersions is not None
+        means, r = self.intensities[:, column], 1.0 / self.dispersions[:, column]
+        if self.shapes is None:
+            return np.asarray(betainc(r, k, r / (r + means)))
+        # The log odds of p ~ Beta(a, b) are integrated by the trapezoidal rule after a sinh
+        # transformation. The law is symmetric in r and the shape: the larger one is b.
+        shapes = self.shapes[:, column]
+        a, b, n = r * shapes / means + 1.0, np.maximum(r, shapes), np.minimum(r, shapes)
+        width = np.sqrt(1.0 / a + 1.0 / b)
+        result, total = np.zeros(np.broadcast_shapes(k.shape, a.shape)), 0.0
+        for t in _NODES:
+            away = width * np.sinh(t)
+            odds = np.log(a / b) + away
+            logs = a * odds - (a + b) * np.logaddexp(0.0, odds) - betaln(a, b)
+            weights = np.exp(logs) * width * np.cosh(t) * (_NODES[1] - _NODES[0])
+            if weights.max() > _NEGLIGIBLE:
+                total = total + weights
+                result += weights * betainc(n, k, expit(odds))
+        return np.minimum(result / total, 1.0)  # so that it is 1 far out
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,9 @@ from scipy.special import betaln
 
 from skdp._checks import check_beta_prior
 from skdp._numeric import Floats, Ints, Places
+from skdp.data._validation import SparseRows
 from skdp.emissions._common import Stream
-from skdp.emissions._common._clusters import ClusterTerms, SymbolColumns, cell_terms
+from skdp.emissions._common._clusters import ClusterTerms, SymbolColumns, cell_terms, count_terms
 from skdp.emissions._common._columns import Observations, PartedEmission, refuse_cells
 from skdp.emissions._common._marginals import BinaryMarginals, StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import DiscreteSampler
@@ -62,6 +63,9 @@ class BernoulliEmission(PartedEmission):
     allows_nan = True
     """NaN is a missing value."""
 
+    allows_sparse = True
+    """A mixture of rows takes sparse X."""
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"prior": [tuple, list]}
 
     def __init__(self, prior: tuple[float, float] = DEFAULT_PRIOR):
@@ -71,6 +75,18 @@ class BernoulliEmission(PartedEmission):
         """Return the sampler; parameters are valid."""
         prior = check_beta_prior(self.prior, "BernoulliEmission: prior")
         return BernoulliSampler(n_states, data.n_features, prior)
+
+
+def check_ones(rows: SparseRows) -> SparseRows:
+    """Return the rows of a sparse table of 0 and 1, or raise a ValueError."""
+    ptr, columns, ones = rows.arrays
+    if (ones != 1.0).any():
+        place = int(np.argmax(ones != 1.0))
+        raise ValueError(
+            f"X must hold 0 and 1; got {ones[place]:g} in column {columns[place]} of row "
+            f"{int(np.searchsorted(ptr, place, side='right')) - 1}."
+        )
+    return rows
 
 
 def find_places(values: Floats) -> Ints:
@@ -99,9 +115,10 @@ class BernoulliSampler(DiscreteSampler):
         """Whether clusters of rows are not identified: of one column, with the default prior."""
         return len(self.counts) == _ROWS_OF_ONE_COLUMN and tuple(self.prior) == DEFAULT_PRIOR
 
-    def attach(self, values: Floats) -> None:
+    def attach(self, values: Floats | SparseRows) -> None:
         """Store the observations."""
-        self._places = find_places(values)
+        is_sparse = isinstance(values, SparseRows)
+        self._places: Any = check_ones(values) if is_sparse else find_places(values)  # type: ignore
 
     def of_states(self, n_states: int) -> BernoulliSampler:
         """Return a sampler with the same prior, without observations."""
@@ -115,8 +132,15 @@ class BernoulliSampler(DiscreteSampler):
 
     def add_up(self, states: Places, measured: int) -> tuple[Places]:
         """Return the number of times each state has each value of each column, (2 D + 1, J)."""
-        counts = np.empty_like(self.counts)
-        kernels.count_bits(self._places, states, counts)
+        counts = np.zeros_like(self.counts)
+        if isinstance(self._places, SparseRows):
+            ptr, columns, ones = self._places.arrays
+            found = np.empty((len(counts) // 2, counts.shape[1]), dtype=np.int64)
+            kernels.count_events(ptr, columns.astype(np.int32), ones, states, found)
+            sizes = np.bincount(states[states >= 0], minlength=counts.shape[1])
+            counts[0:-1:2], counts[1::2] = sizes - found, found
+        else:
+            kernels.count_bits(self._places, states, counts)
         return (counts,)
 
     def write_log_predictive(self, out: Floats) -> None:
@@ -150,10 +174,21 @@ class BernoulliSampler(DiscreteSampler):
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior in the format of the cluster kernels."""
+        if isinstance(self._places, SparseRows):
+            ones, zeros = np.full((len(self.counts) // 2, 2), self.prior).T
+            constants = np.zeros(len(self._places))
+            ptr, columns, amounts = self._places.arrays
+            events = ptr, columns, amounts
+            return count_terms(events, constants, ones, zeros, is_binary=True)
         return cell_terms([self.columns_of_cells()], len(self._places))
 
     def columns_of_cells(self) -> SymbolColumns:
         """Return the columns as categories 0 and 1, and their prior."""
+        if isinstance(self._places, SparseRows):
+            raise ValueError(
+                "sample_weight: sparse X takes whole weights only. Round the weights, or pass "
+                "X.toarray()."
+            )
         n_columns, (of_one, of_zero) = len(self.counts) // 2, self.prior
         codes = self._places - 2 * np.arange(n_columns, dtype=np.int32)
         codes = np.where(self._places < 2 * n_columns, codes, -1)
@@ -210,8 +245,12 @@ class BernoulliModel(StatesMixin):
 
     probs: Floats
 
-    def log_obs(self, values: Floats) -> Floats:
+    def log_obs(self, values: Floats | SparseRows) -> Floats:
         """Return the log probability of the observed values of every step in every state."""
+        if isinstance(values, SparseRows):
+            zeros = np.log1p(-self.probs)
+            odds = check_ones(values).table @ (np.log(self.probs) - zeros).T
+            return np.asarray(odds + zeros.sum(axis=1))
         out = np.empty((len(values), len(self.probs)))
         kernels.add_rows(find_places(values), log_table(self.probs), out)
         return out

@@ -15,13 +15,20 @@ from skdp._checks import LARGEST, SMALLEST, as_floats, shorten
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._arithmetic import round_sum, sum_exactly
 from skdp._numeric._numba import as_readonly
-from skdp._sklearn_compat import Interval
+from skdp._numeric._random import draw_slice
+from skdp._sklearn_compat import Interval, StrOptions
+from skdp.data._validation import SparseRows
 from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterTerms, count_terms
 from skdp.emissions._common._columns import Observations, PartedEmission, refuse_cells
 from skdp.emissions._common._marginals import StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import DirichletSampler
-from skdp.emissions._discrete._poisson import log_deviation, log_negative_binomial, stirling_rest
+from skdp.emissions._discrete._poisson import (
+    log_deviation,
+    log_negative_binomial,
+    log_rising,
+    stirling_rest,
+)
 from skdp.emissions._kernels import _discrete as kernels
 
 # Marginals: the number of events of one kind, if the total number is random.
@@ -47,14 +54,6 @@ class Totals(NamedTuple):
 
     numbers: Floats  # (K,), possible numbers in ascending order
     shares: Floats  # (K,), their probabilities
-
-
-def log_rising(shapes: Floats, counts: Floats) -> Floats:
-    """Return log Gamma(a + x) - log Gamma(a), of broadcast arrays, for x >= 0."""
-    # By Stirling's formula and its remainder: a difference of large terms would lose digits.
-    sums = shapes + counts
-    result = (shapes - 0.5) * np.log1p(counts / shapes) + counts * (np.log(sums) - 1.0)
-    return np.asarray(result + stirling_rest(sums) - stirling_rest(shapes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,6 +317,17 @@ _MOST = 2.0**53
 _N_TOTALS = 100
 """Largest number of distinct totals of events per step that are stored."""
 
+_CONCENTRATIONS = 1e-3, 1e8
+"""Range of concentrations of rows."""
+
+_FOR_MIXTURES = (
+    "MultinomialEmission(row_concentration=...) is for mixtures of rows, such as DPMixture; for "
+    "sequences, leave row_concentration=None."
+)
+
+_FIRST = 10.0
+"""First value of a drawn concentration of rows."""
+
 _BLOCK = 1000
 """Number of rows processed at a time, to limit the size of temporary arrays."""
 
@@ -339,6 +349,9 @@ class MultinomialEmission(PartedEmission):
     ----------
     prior : float or (V,) array, default=0.1
         Parameters of the Dirichlet prior, from 1e-8 to 1e8.
+    row_concentration : "auto", float or None, default=None
+        For mixtures of rows, how close rows are to their component (see Notes): a number b from
+        1e-3 to 1e8, or "auto", and b is drawn. None: rows do not vary, b is infinite.
 
     See Also
     --------
@@ -357,17 +370,49 @@ class MultinomialEmission(PartedEmission):
     Dirichlet-multinomial; a stored sample holds the posterior means of theta given the states.
     Draws and forecasts need numbers of events: they use those of the rows in `fit`, independent of
     the state (100 of them, at evenly spaced quantiles, if there are more than 100 distinct ones).
+
+    Events often come in bursts: a word that is in a text is likely to recur there. With
+    `row_concentration`, each row has its own probabilities,
+
+    .. math::
+
+        x_t \sim \mathrm{Multinomial}(n_t, \psi_t), \quad
+        \psi_t \sim \mathrm{Dirichlet}(b\, \theta_j)
+
+    so that two events of a row are of the same kind with probability 1 / (b + 1) for this reason
+    alone; this number is uniform a priori, and b is drawn once a sweep. All psi and theta are
+    integrated out, given how many events of each kind in each row are draws from theta_j, the
+    others being repetitions. These numbers are drawn once a sweep, event by event. `trace_` has b
+    as ``emission_row_concentration``, and a log joint of these numbers, too. Scores and
+    probabilities are exact: the numbers of a new row are summed out, in time in proportion to the
+    square of its repetitions. `explain` and `to_arviz` are not available, nor are sequences:
+    `HDPHMMLT` raises a TypeError.
+
+    References
+    ----------
+    C. Elkan (2006). Clustering documents with an exponential-family approximation of the Dirichlet
+    compound multinomial distribution. Proceedings of the 23rd International Conference on Machine
+    Learning.
     """
 
     allows_nan = True
     """NaN is a missing value."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "prior": [Interval(Real, SMALLEST, LARGEST, closed="both"), "array-like"]
-    }
+    allows_sparse = True
+    """A mixture of rows takes sparse X."""
 
-    def __init__(self, prior: float | ArrayLike = 0.1):
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "prior": [Interval(Real, SMALLEST, LARGEST, closed="both"), "array-like"],
+        "row_concentration": [
+            StrOptions({"auto"}), Interval(Real, *_CONCENTRATIONS, closed="both"), None
+        ],
+    }  # fmt: skip
+
+    def __init__(
+        self, prior: float | ArrayLike = 0.1, row_concentration: str | float | None = None
+    ):
         self.prior = prior
+        self.row_concentration = row_concentration
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> MultinomialSampler:
         """Return the sampler; parameters are valid."""
@@ -379,7 +424,14 @@ class MultinomialEmission(PartedEmission):
                 f"MultinomialEmission: prior must be a positive number or {n_kinds} of them, one "
                 f"per column, from {SMALLEST:g} to {LARGEST:g}, got {shorten(self.prior)}."
             )
-        return MultinomialSampler(n_states, np.full(n_kinds, prior), summarize(data))
+        known = n_states, np.full(n_kinds, prior), summarize(data)
+        if self.row_concentration is None:
+            return MultinomialSampler(*known)
+        if n_states > 1:  # a mixture has one state, of which it makes clusters
+            raise TypeError(_FOR_MIXTURES)
+        if isinstance(self.row_concentration, str):
+            return CompoundSampler(*known, _FIRST, is_drawn=True)
+        return CompoundSampler(*known, self.row_concentration, is_drawn=False)
 
 
 def summarize(data: Observations) -> Totals:
@@ -398,9 +450,12 @@ def summarize(data: Observations) -> Totals:
     return Totals(numbers, counts / counts.sum())
 
 
-def count_totals(values: Floats) -> tuple[list[float], list[int]]:
+def count_totals(values: Floats | SparseRows) -> tuple[list[float], list[int]]:
     """Return the distinct numbers of events of observed steps, and their frequencies."""
-    totals = values[~np.isnan(values).any(axis=1)].sum(axis=1)
+    if isinstance(values, SparseRows):
+        totals = values.table.sum(axis=1)
+    else:
+        totals = values[~np.isnan(values).any(axis=1)].sum(axis=1)
     numbers, counts = np.unique(totals, return_counts=True)
     return numbers.tolist(), counts.tolist()
 
@@ -413,18 +468,29 @@ class CountEvents(NamedTuple):
     amounts: Floats
     log_coefficients: Floats
 
-    def take(self, steps: Places) -> CountEvents:
-        """Return the events of some steps."""
+    def find(self, steps: Places) -> tuple[Places, Places]:
+        """Return the offsets and the places of the events of some steps."""
         lengths = np.diff(self.ptr)[steps]
         ptr = np.concatenate([[0], np.cumsum(lengths)])
-        places = np.arange(ptr[-1]) + np.repeat(self.ptr[steps] - ptr[:-1], lengths)
+        return ptr, np.arange(ptr[-1]) + np.repeat(self.ptr[steps] - ptr[:-1], lengths)
+
+    def sum(self, values: Floats) -> Floats:
+        """Return the sums of values of the events of each step."""
+        steps = np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+        return np.asarray(np.bincount(steps, values, len(self.ptr) - 1), dtype=np.float64)
+
+    def take(self, steps: Places) -> CountEvents:
+        """Return the events of some steps."""
+        ptr, places = self.find(steps)
         return CountEvents(
             ptr, self.kinds[places], self.amounts[places], self.log_coefficients[steps]
         )
 
 
-def list_events(values: Floats) -> CountEvents:
+def list_events(values: Floats | SparseRows) -> CountEvents:
     """Return the events of each step, none for missing steps, or raise a ValueError."""
+    if isinstance(values, SparseRows):
+        return _list_stored_events(values)
     missing = np.isnan(values)
     absent = missing.all(axis=1)
     in_part = missing.any(axis=1) & ~absent
@@ -449,6 +515,22 @@ def list_events(values: Floats) -> CountEvents:
     return CountEvents(ptr, kinds.astype(np.int32), amounts, coefficients)
 
 
+def _list_stored_events(rows: SparseRows) -> CountEvents:
+    """Return the events of each row of a sparse table, or raise a ValueError."""
+    ptr, kinds, amounts = rows.arrays
+    wrong = ~((amounts >= 0.0) & (amounts == np.floor(amounts)) & (amounts <= _MOST))
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise ValueError(
+            f"X must hold counts, integers from 0 to {_MOST:g}; got {amounts[place]:g} in column "
+            f"{kinds[place]} of row {int(np.searchsorted(ptr, place, side='right')) - 1}."
+        )
+    steps = np.repeat(np.arange(len(rows)), np.diff(ptr))
+    coefficients = gammaln(np.bincount(steps, amounts, len(rows)) + 1.0)
+    coefficients -= np.bincount(steps, gammaln(amounts + 1.0), len(rows))
+    return CountEvents(ptr, kinds.astype(np.int32), amounts, coefficients)
+
+
 class MultinomialSampler(DirichletSampler):
     """Sampler of the probabilities of kinds of events in all states."""
 
@@ -465,7 +547,7 @@ class MultinomialSampler(DirichletSampler):
         """Return a sampler with the same prior, without observations."""
         return MultinomialSampler(n_states, self.prior, self.totals)
 
-    def attach(self, values: Floats) -> None:
+    def attach(self, values: Floats | SparseRows) -> None:
         """Store the observations."""
         self._take_events(list_events(values))
 
@@ -528,6 +610,110 @@ class MultinomialSampler(DirichletSampler):
         return MultinomialModel(np.exp(parameters[0]), self.totals)
 
 
+class CompoundSampler(MultinomialSampler):
+    """Sampler of mixtures whose rows have their own probabilities, psi ~ Dirichlet(b theta).
+    Of the events of a kind in a row, `_tables` are draws from theta, the others repeat them.
+    """
+
+    draws_tables = True
+    _data_attributes: ClassVar[tuple[str, ...]] = (*MultinomialSampler._data_attributes, "_sizes")
+
+    def __init__(
+        self, n_states: int, prior: Floats, totals: Totals, concentration: float, *, is_drawn: bool
+    ):
+        super().__init__(n_states, prior, totals)
+        self.concentration, self.is_drawn = concentration, is_drawn
+        self._constant = 0.0
+        self._tables = self._log_joined = np.empty(0)
+
+    def of_states(self, n_states: int) -> CompoundSampler:
+        """Return a sampler without observations, whose concentration is fixed at the present."""
+        known = n_states, self.prior, self.totals, self.concentration
+        return CompoundSampler(*known, is_drawn=False)
+
+    def _take_events(self, events: CountEvents) -> None:
+        super()._take_events(events)
+        self._sizes = events.sum(events.amounts)
+        if len(self._tables) != len(events.kinds):  # else the chain continues
+            self._tables, self._log_joined = np.ones(len(events.kinds)), gammaln(events.amounts)
+
+    def restrict(self, steps: Places, n_states: int) -> CompoundSampler:
+        """Return a sampler for some of the observations, with their tables."""
+        other = super().restrict(steps, n_states)
+        assert isinstance(other, CompoundSampler)
+        _, places = self._events.find(steps)
+        other._tables, other._log_joined = self._tables[places], self._log_joined[places]
+        return other
+
+    def _constants(self) -> Floats:
+        """Return the terms of the log probability of each row that all states share, (N,)."""
+        b, n = self.concentration, self._sizes
+        logs = self._events.sum(self._tables * np.log(b) + self._log_joined)
+        return self._events.log_coefficients + logs - log_rising(np.asarray(b), n)
+
+    def condition(self, states: Places) -> None:
+        """Set the states of the observations; -1 marks observations without a state."""
+        ptr, kinds, _, _ = self._events
+        self._states = states
+        kernels.count_events(ptr, kinds, self._tables, states, self.counts)
+        self._constant = float(self._constants()[states >= 0].sum())
+
+    def log_evidence(self) -> float:
+        """Return log p(x, tables | z), plus the log density of log b if b is drawn."""
+        result = float(kernels.log_evidence_of_symbols(self.counts, self.prior)) + self._constant
+        b = self.concentration
+        return result + np.log(b) - 2.0 * np.log1p(b) if self.is_drawn else result
+
+    def draw_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
+        """Draw the tables and the concentration given the clusters of the rows."""
+        given = self.restrict(np.arange(len(labels)), n_clusters)
+        given.condition(labels)
+        self.draw_shared_given(given, rng)
+
+    def draw_shared_given(self, clusters: CompoundSampler, rng: Stream) -> None:
+        """Draw the same given a sampler with the clusters of the rows."""
+        MultinomialSampler.draw_parameters(clusters, rng)
+        ptr, kinds, amounts, _ = self._events
+        self._tables, self._log_joined = np.empty((2, len(kinds)))
+        kernels.draw_tables(
+            ptr, kinds, amounts, clusters._states, clusters.log_probs, self.concentration,
+            self._tables, self._log_joined, rng,
+        )  # fmt: skip
+        if self.is_drawn:
+            numbers, counts = np.unique(self._sizes, return_counts=True)
+            n_tables = self._tables.sum()
+
+            def log_density(log_b: float) -> float:
+                if not low <= log_b <= high:
+                    return -np.inf
+                b = np.exp(log_b)
+                rising = counts @ log_rising(b, numbers)
+                return float((n_tables + 1.0) * log_b - rising - 2.0 * np.log1p(b))
+
+            low, high = np.log(_CONCENTRATIONS)
+            self.concentration = float(
+                np.exp(draw_slice(log_density, np.log(self.concentration), rng))
+            )
+        self.prior = self.prior.copy()  # a new object: the rows have other tables
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars for the trace."""
+        return {"emission_row_concentration": self.concentration} if self.is_drawn else {}
+
+    def draw_parameters(self, rng: Stream) -> None:
+        """Raise a TypeError: tables are drawn given clusters of rows only."""
+        raise TypeError(_FOR_MIXTURES)
+
+    def model(self) -> MultinomialModel:
+        """Return the distributions of the next observation given the states."""
+        return replace(super().model(), row_concentration=self.concentration)
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior in the format of the cluster kernels."""
+        ptr, kinds, _, _ = self._events
+        return count_terms((ptr, kinds, self._tables), self._constants(), self.prior)
+
+
 @dataclass(frozen=True, eq=False)
 class MultinomialModel(StatesMixin):
     """Rows of counts, and the uncertainty of the probabilities of their events.
@@ -544,11 +730,14 @@ class MultinomialModel(StatesMixin):
         Numbers of events of a step, ``numbers`` and their ``shares``, for draws and forecasts.
     concentrations : (J,) array or None, default=None
         Sums of the parameters of the Dirichlet distributions whose means are `probs`.
+    row_concentration : float or None, default=None
+        b, if rows have their own probabilities, ~ Dirichlet(b theta).
     """
 
     probs: Floats
     totals: Totals
     concentrations: Floats | None = None
+    row_concentration: float | None = None
 
     @property
     def emissionprob_(self) -> Floats:
@@ -556,13 +745,21 @@ class MultinomialModel(StatesMixin):
         probs: Floats = as_readonly(self.probs)
         return probs
 
-    def log_obs(self, values: Floats) -> Floats:
+    def log_obs(self, values: Floats | SparseRows) -> Floats:
         """Return the log probability of every row given its sum in every state, (N, J)."""
         events = list_events(values)
         out = np.empty((len(values), len(self.probs)))
         if self.concentrations is None:
             with np.errstate(divide="ignore"):
                 kernels.weigh_events(*events, np.log(self.probs.T), out)
+            return out
+        if self.row_concentration is not None:
+            sizes = events.sum(events.amounts)
+            shapes = np.ascontiguousarray((self.probs * self.concentrations[:, np.newaxis]).T)
+            kernels.weigh_compound_rows(
+                *events, sizes, self.row_concentration, shapes, self.concentrations,
+                np.empty((3, int(sizes.max(initial=0.0)) + 2)), out,
+            )  # fmt: skip
             return out
         out[:] = events.log_coefficients[:, np.newaxis]
         totals = np.bincount(
@@ -582,22 +779,34 @@ class MultinomialModel(StatesMixin):
         totals = rng.choice(self.totals.numbers, len(states), p=self.totals.shares).astype(int)
         probs = self.probs[states]
         if self.concentrations is not None:
-            shapes = probs * self.concentrations[states, np.newaxis]
-            # Draws are in logarithms, because all shapes of a row may be tiny.
-            logs = np.log(rng.standard_gamma(shapes + 1.0)) - rng.standard_exponential(
-                shapes.shape
-            ) / np.maximum(shapes, 1e-300)
-            probs = np.exp(logs - logs.max(axis=1, keepdims=True))
-            probs /= probs.sum(axis=1, keepdims=True)
+            probs = _draw_dirichlet(probs * self.concentrations[states, np.newaxis], rng)
+        if self.row_concentration is not None:
+            probs = _draw_dirichlet(probs * self.row_concentration, rng)
         return rng.multinomial(totals, probs).astype(np.float64)
 
     def marginals(self) -> EventMarginals:
         """Return the distributions of single columns of the next observation."""
+        if self.row_concentration is not None:
+            raise TypeError(
+                "MultinomialEmission(row_concentration=...): distributions of single columns, "
+                "which `explain` needs, are not available."
+            )
         return EventMarginals(self.probs, self.totals, self.concentrations)
 
     def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations, (N, D), with missing rows replaced by their means."""
-        return fill_by_means(values, weights, self.marginals().means)
+        means = self.probs * (self.totals.shares @ self.totals.numbers)
+        return fill_by_means(values, weights, means)
+
+
+def _draw_dirichlet(shapes: Floats, rng: np.random.Generator) -> Floats:
+    """Return a draw for each row of Dirichlet parameters."""
+    # Draws are in logarithms, because all shapes of a row may be tiny.
+    logs = np.log(rng.standard_gamma(shapes + 1.0)) - rng.standard_exponential(
+        shapes.shape
+    ) / np.maximum(shapes, 1e-300)
+    probs = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(probs / probs.sum(axis=1, keepdims=True))
 
 
 def _add_rising(

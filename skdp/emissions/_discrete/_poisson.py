@@ -8,16 +8,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import betaln, gammaln
 
 from skdp._checks import LARGEST, SMALLEST, write_number
 from skdp._numeric import Floats, Places
 from skdp._numeric._arithmetic import round_sum, sum_exactly
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
-from skdp._sklearn_compat import Interval
+from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions._common import Stream
-from skdp.emissions._common._clusters import ClusterTerms, CountColumns, count_terms
+from skdp.emissions._common._clusters import ClusterTerms, CountColumns, cell_terms, count_terms
 from skdp.emissions._common._columns import Observations, PartedEmission, find_moments
 from skdp.emissions._common._marginals import CountMarginals, StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import DiscreteSampler
@@ -26,6 +26,12 @@ from skdp.emissions._kernels import _links as affinities
 
 MOST = 2.0**53
 """Largest count: not all larger integers are representable in double precision."""
+
+_DISPERSIONS = 1e-6, 1e4
+"""Range of dispersions."""
+
+_FIRST = 1e-3, 1.0
+"""Range of the first values of drawn dispersions."""
 
 _BLOCK = 1000
 """Number of rows processed at a time, to limit the size of temporary arrays."""
@@ -55,6 +61,10 @@ class PoissonEmission(PartedEmission):
     rate : float or None, default=None
         Rate of the Gamma prior, from 1e-8 to 1e8. The prior mean is shape / rate. None: the shape
         divided by the mean of each column.
+    dispersion : "auto", float or None, default=None
+        How much counts vary beyond Poisson noise: each has a factor with mean 1 and this variance
+        (see Notes). A number from 1e-6 to 1e4 is that of all columns. "auto": each column has its
+        own, which is drawn. None: 0, Poisson counts.
 
     See Also
     --------
@@ -73,6 +83,25 @@ class PoissonEmission(PartedEmission):
 
     A stored sample holds the posterior means of lambda given the states. Scores, probabilities and
     samples are those of the posterior predictive distribution, which is negative binomial.
+
+    Counts often vary more than Poisson noise within a state, and a mixture would explain this by
+    ever more clusters. With a dispersion f = 1 / r, counts are negative binomial:
+
+    .. math::
+
+        x_{td} \sim \mathrm{Poisson}(g_{td} \lambda_{jd}), \quad
+        g_{td} \sim \mathrm{Gamma}(r_d, r_d), \quad
+        \lambda_{jd} / r_d \sim \mathrm{Beta}'(\mathrm{shape}, r_d\, \mathrm{rate} + 1)
+
+    They have the mean lambda and the variance lambda + f lambda^2. The beta prime prior of lambda
+    has the mean of the Gamma prior, shape / rate, and becomes this prior as f approaches 0. It is
+    conjugate: all g and lambda are integrated out. Posterior means are the same as without
+    dispersion, (shape + sum of counts) / (rate + number of counts), and the predictive distribution
+    is beta negative binomial (its variance is infinite if r (rate + number of counts) <= 1).
+
+    With "auto", f is ~ Gamma(1, 1) a priori in each column, and is drawn once a sweep by slice
+    sampling, with lambda integrated out. `trace_` has the mean over columns as
+    ``emission_dispersion``, and a stored sample all of them as ``dispersions``.
     """
 
     allows_nan = True
@@ -81,11 +110,18 @@ class PoissonEmission(PartedEmission):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "shape": [Interval(Real, SMALLEST, LARGEST, closed="both"), None],
         "rate": [Interval(Real, SMALLEST, LARGEST, closed="both"), None],
+        "dispersion": [StrOptions({"auto"}), Interval(Real, *_DISPERSIONS, closed="both"), None],
     }
 
-    def __init__(self, shape: float | None = None, rate: float | None = None):
+    def __init__(
+        self,
+        shape: float | None = None,
+        rate: float | None = None,
+        dispersion: str | float | None = None,
+    ):
         self.shape = shape
         self.rate = rate
+        self.dispersion = dispersion
 
     def _check_values(self, values: Floats) -> None:
         """Raise a ValueError for impossible observations."""
@@ -93,7 +129,22 @@ class PoissonEmission(PartedEmission):
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> PoissonSampler:
         """Return the sampler; parameters are valid."""
-        return PoissonSampler(n_states, *self._make_prior(data))
+        prior = self._make_prior(data)
+        if self.dispersion is None:
+            return PoissonSampler(n_states, *prior)
+        levels = [np.unique(found) for found in data.sum(list_levels)]
+        is_drawn = isinstance(self.dispersion, str)
+        given = self._first_dispersions(data) if is_drawn else self.dispersion
+        dispersions = np.full(data.n_features, given, dtype=np.float64)
+        sampler = DispersedSampler(n_states, *prior, dispersions, levels)
+        sampler.is_drawn = is_drawn
+        return sampler
+
+    def _first_dispersions(self, data: Observations) -> Floats:
+        """Return the first values of drawn dispersions: the counts are of a single state."""
+        ranges, means, squares = find_moments(data)
+        excess = np.diag(squares) / np.maximum(ranges.numbers, 1) - means
+        return np.clip(excess / np.maximum(means, SMALLEST) ** 2, *_FIRST)
 
     def _make_prior(self, data: Observations) -> tuple[Floats, Floats]:
         """Return shapes and rates of the prior of each column."""
@@ -111,6 +162,12 @@ class PoissonEmission(PartedEmission):
         else:
             shapes = np.maximum(means**2 / np.maximum(excess, means**2), SMALLEST)
         return shapes, shapes / means
+
+
+def list_levels(values: Floats) -> tuple[list[float], ...]:
+    """Return the distinct counts of each column."""
+    check_counts(values)
+    return tuple(np.unique(column[~np.isnan(column)]).tolist() for column in values.T)
 
 
 def check_part(values: Floats) -> tuple[int]:
@@ -223,7 +280,7 @@ class PoissonSampler(DiscreteSampler):
 
     def columns_of_cells(self) -> CountColumns:
         """Return the columns and their prior."""
-        return CountColumns(self._values, self.shapes, self.rates)
+        return CountColumns(self._values, self.shapes, self.rates, np.zeros(len(self.shapes)), 0.0)
 
     def condition_with_powers(self, states: Places, powers: Floats) -> None:
         """Set the states of the observations given the powers of their likelihoods."""
@@ -255,6 +312,184 @@ class PoissonSampler(DiscreteSampler):
         out = np.empty((len(parameters[0]), len(parameters[0])))
         affinities.compare_intensities(np.ascontiguousarray(parameters[0]), out)
         return out
+
+
+class DispersedSampler(PoissonSampler):
+    """Sampler of the intensities of all states and of the dispersions of negative binomial counts.
+    `prior`, (D,), are the dispersions, and `levels` the distinct counts of each column.
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = (*PoissonSampler._data_attributes, "_codes")
+
+    def __init__(
+        self, n_states: int, shapes: Floats, rates: Floats, prior: Floats, levels: list[Floats]
+    ):
+        super().__init__(n_states, shapes, rates)
+        self.prior, self._by_column = prior, levels
+        self.held = self.is_drawn = False  # `held`: `draw` leaves the dispersions unchanged
+        self._levels = np.concatenate(levels)
+        self._ptr = np.cumsum([0, *map(len, levels)])
+        self.tallies: NDArray[Any] = np.zeros(len(self._levels), dtype=np.int64)
+
+    def of_states(self, n_states: int) -> DispersedSampler:
+        """Return a sampler without observations, whose dispersions are fixed at the present."""
+        return DispersedSampler(n_states, self.shapes, self.rates, self.prior, self._by_column)
+
+    def attach(self, values: Floats) -> None:
+        """Store the observations."""
+        super().attach(values)
+        columns = zip(self._by_column, values.T, strict=True)
+        codes = np.column_stack([np.searchsorted(own, column) for own, column in columns])
+        codes = np.where(np.isnan(values), -1, codes + self._ptr[:-1])
+        self._codes = as_readonly(np.ascontiguousarray(codes, dtype=np.int32))
+
+    def restrict(self, steps: Places, n_states: int) -> DispersedSampler:
+        """Return a sampler for some of the observations."""
+        other = super().restrict(steps, n_states)
+        assert isinstance(other, DispersedSampler)
+        other._codes = as_readonly(self._codes[steps])
+        return other
+
+    def add_up(self, states: Places, measured: int) -> tuple[Any, ...]:
+        """Return the sums of Poisson counts, and how often each level occurs."""
+        tallies = np.empty(len(self._levels), dtype=np.int64)
+        kernels.count_levels(self._codes, states, np.empty(0), tallies)
+        return *super().add_up(states, measured), tallies
+
+    def take(self, measured: int, sums: tuple[NDArray[Any], ...]) -> None:
+        """Store the sums over all observations."""
+        super().take(measured, sums[:-1])
+        self.tallies = sums[-1]
+
+    def condition_with_powers(self, states: Places, powers: Floats) -> None:
+        """Set the states of the observations given the powers of their likelihoods."""
+        super().condition_with_powers(states, powers)
+        self.tallies = np.empty(len(self._levels))
+        kernels.count_levels(self._codes, states, powers, self.tallies)
+
+    def _statistics(self) -> tuple[Floats, ...]:
+        sums = self.tallies, self.counts, self.totals
+        return self._levels, self._ptr, *sums, self.shapes, self.rates
+
+    def draw_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
+        """Draw the dispersions given the clusters of the rows, unless they are known."""
+        if self.is_drawn:
+            given = self.restrict(np.arange(len(labels)), n_clusters)
+            given.condition(labels)
+            self.draw_shared_given(given, rng)
+
+    def draw_shared_given(self, clusters: DispersedSampler, rng: Stream) -> None:
+        """Draw the dispersions, unless known, given a sampler with the sums of clusters."""
+        if self.is_drawn:
+            drawn = self.prior.copy()
+            low, high = np.log(_DISPERSIONS)
+            kernels.draw_dispersions(low, high, *clusters._statistics(), drawn, rng)
+            self.prior = drawn
+
+    def move_shared(self, rng: Stream) -> Floats | None:
+        """Draw the dispersions with lambda integrated out, then lambda; return the former ones."""
+        if not self.is_drawn or self.held:
+            return None
+        before = self.prior
+        self.draw_parameters(rng)
+        return before
+
+    def restore_shared(self, before: Floats) -> None:
+        """Restore the dispersions that `move_shared` returned."""
+        self.prior = before
+
+    def draw_parameters(self, rng: Stream) -> None:
+        """Draw the dispersions and lambda given the stored statistics."""
+        if not self.held:
+            self.draw_shared_given(self, rng)
+        kernels.draw_log_odds(
+            self.counts, self.totals, self.shapes, self.rates, self.prior, self.log_intensities, rng
+        )
+        self.log_intensities -= np.log(self.prior)
+
+    def _level_constants(self) -> Floats:
+        """Return the terms of the log probabilities of the levels that all states share."""
+        r = np.repeat(1.0 / self.prior, np.diff(self._ptr))
+        rising = log_rising(r, self._levels) - self._levels * np.log(r)
+        return np.asarray(rising - gammaln(self._levels + 1.0))
+
+    def _weigh(self, log_intensities: Floats, out: Floats) -> None:
+        log_odds = log_intensities + np.log(self.prior)
+        kernels.weigh_wide_counts(
+            self._values, self._codes, self._level_constants(), log_odds,
+            np.logaddexp(0.0, log_odds), self.prior, out,
+        )  # fmt: skip
+
+    def write_log_predictive(self, out: Floats) -> None:
+        """Write the log probabilities of all counts at the expected intensities of each state."""
+        self._weigh(np.log((self.shapes + self.totals) / (self.rates + self.counts)), out)
+
+    def write_log_obs(self, out: Floats) -> None:
+        """Write the log probabilities of the observed values of all steps."""
+        self._weigh(self.log_intensities, out)
+
+    def log_evidence(self) -> float:
+        """Return log p(x | z), plus the log density of log f in each column if f is drawn."""
+        result = kernels.log_evidence_of_wide_counts(*self._statistics(), self.prior)
+        if self.is_drawn:
+            result += float((np.log(self.prior) - self.prior).sum())
+        return float(result) - round_sum(self._log_factorials)
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars for the trace."""
+        return {"emission_dispersion": float(self.prior.mean())} if self.is_drawn else {}
+
+    def model(self) -> PoissonModel:
+        """Return the distributions of the next observation given the states."""
+        shapes = self.shapes + self.totals
+        return PoissonModel(shapes / (self.rates + self.counts), shapes, self.prior)
+
+    def known_model(self, parameters: tuple[Floats, ...]) -> PoissonModel:
+        """Return the distributions of states with known intensities."""
+        return PoissonModel(np.exp(parameters[0]), None, self.prior)
+
+    def cluster_terms(self) -> ClusterTerms:
+        """Return the rows and the prior in the format of the cluster kernels."""
+        return cell_terms([self.columns_of_cells()], len(self._values))
+
+    def columns_of_cells(self) -> CountColumns:
+        """Return the columns and their prior."""
+        constants = np.append(self._level_constants() + gammaln(self._levels + 1.0), 0.0)
+        constants = constants[self._codes].sum(axis=1)
+        return CountColumns(self._values, self.shapes, self.rates, self.prior, constants)
+
+    def log_posterior(self) -> float:
+        """Return the log density of log lambda given the states and the dispersions."""
+        shapes, others = self.shapes + self.totals, (self.rates + self.counts) / self.prior + 1.0
+        log_odds = self.log_intensities + np.log(self.prior)
+        logs = shapes * log_odds - (shapes + others) * np.logaddexp(0.0, log_odds)
+        return float((logs - betaln(shapes, others)).sum())
+
+    def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
+        """Return log Bhattacharyya coefficients, (K, K)."""
+        out = np.zeros((len(parameters[0]), len(parameters[0])))
+        for f, logs in zip(self.prior, parameters[0].T, strict=True):
+            odds = f * np.exp(logs)
+            root = np.sqrt(np.multiply.outer(1.0 + odds, 1.0 + odds))
+            out -= np.log1p(root - 1.0 - np.sqrt(np.multiply.outer(odds, odds))) / f
+        return np.minimum(out, 0.0)
+
+
+def log_rising(shapes: Floats, counts: Floats) -> Floats:
+    """Return log Gamma(a + x) - log Gamma(a), of broadcast arrays, for x >= 0."""
+    # By Stirling's formula and its remainder: a difference of large terms would lose digits.
+    sums = shapes + counts
+    result = (shapes - 0.5) * np.log1p(counts / shapes) + counts * (np.log(sums) - 1.0)
+    return np.asarray(result + stirling_rest(sums) - stirling_rest(shapes))
+
+
+def log_beta_negative_binomial(counts: Floats, means: Floats, shapes: Floats, f: float) -> Floats:
+    """Return log probabilities of counts with means m, shapes a and dispersion f."""
+    r = np.asarray(1.0 / f)
+    others = r * shapes / means + 1.0
+    result = log_rising(r, counts) - gammaln(counts + 1.0) + log_rising(shapes, counts)
+    result = result - log_rising(shapes + others + r, counts)
+    return np.asarray(result + log_rising(others, shapes) - log_rising(others + r, shapes))
 
 
 def log_negative_binomial(counts: Floats, means: Floats, shapes: Floats) -> Floats:
@@ -297,8 +532,9 @@ class PoissonModel(StatesMixin):
     """Counts, and the uncertainty of their intensities.
 
     With `shapes`, intensities have been learned from finitely many observations, and the posterior
-    predictive distribution of the next one is negative binomial in each column. Otherwise,
-    intensities are known, and the next observation is Poisson.
+    predictive distribution of the next one is negative binomial in each column, or with
+    `dispersions` beta negative binomial. Otherwise, intensities are known, and the next observation
+    is Poisson, or with `dispersions` negative binomial.
 
     Attributes
     ----------
@@ -306,10 +542,15 @@ class PoissonModel(StatesMixin):
         Mean counts of each state.
     shapes : (J, D) array or None, default=None
         Shapes of the Gamma distributions of the intensities, whose means are `intensities`.
+    dispersions : (D,) array or None, default=None
+        Dispersions of the columns; `shapes` are then those of beta prime distributions.
     """
+
+    _shared = frozenset(["dispersions"])
 
     intensities: Floats
     shapes: Floats | None = None
+    dispersions: Floats | None = None
 
     @property
     def lambdas_(self) -> Floats:
@@ -321,32 +562,54 @@ class PoissonModel(StatesMixin):
         """Return the log probability of the observed values of every step, (N, J)."""
         check_counts(values)
         out = np.zeros((len(values), len(self.intensities)))
-        if self.shapes is None:
+        if self.shapes is None and self.dispersions is None:
             kernels.weigh_counts(values, np.log(self.intensities), out)
             return out
         for d in range(values.shape[1]):
             counts, places = np.unique(values[:, d], return_inverse=True)
-            known = self.intensities[:, d], self.shapes[:, d]
+            weigh, known = self._law_of(d)
             table = np.empty((len(counts), out.shape[1]))
             for i in range(0, len(counts), _BLOCK):
                 own = counts[i : i + _BLOCK, np.newaxis]
-                table[i : i + _BLOCK] = log_negative_binomial(own, *known)
+                table[i : i + _BLOCK] = weigh(own, *known)
             table[np.isnan(counts)] = 0.0
             for t in range(0, len(out), _BLOCK):
                 out[t : t + _BLOCK] += table[places[t : t + _BLOCK]]
         return out
+
+    def _law_of(self, d: int) -> tuple[Any, tuple[Any, ...]]:
+        """Return the function with the log probabilities of a column, and its parameters."""
+        means = self.intensities[:, d]
+        if self.dispersions is None:
+            assert self.shapes is not None
+            return log_negative_binomial, (means, self.shapes[:, d])
+        f = float(self.dispersions[d])
+        if self.shapes is None:
+            return log_negative_binomial, (means, np.full(len(means), 1.0 / f))
+        return log_beta_negative_binomial, (means, self.shapes[:, d], f)
 
     def sample(self, states: Places, rng: np.random.Generator) -> Floats:
         """Return an observation for each state, (N, D), with the probabilities of `log_obs`."""
         intensities = self.intensities[states]
         if self.shapes is not None:
             shapes = self.shapes[states]
-            intensities = intensities / shapes * rng.standard_gamma(shapes)
-        return rng.poisson(intensities).astype(np.float64)
+            rates = shapes / intensities
+            if self.dispersions is not None:
+                others = rates / self.dispersions
+                rates = rates / others * rng.standard_gamma(others + 1.0)
+            intensities = rng.standard_gamma(shapes) / rates
+        if self.dispersions is not None:
+            r = 1.0 / self.dispersions
+            intensities = (
+                intensities / r * rng.standard_gamma(np.broadcast_to(r, intensities.shape))
+            )
+        return rng.poisson(np.minimum(intensities, MOST)).astype(np.float64)
 
     def marginals(self) -> CountMarginals:
         """Return the distributions of single columns of the next observation."""
-        return CountMarginals(self.intensities, self.shapes)
+        f = self.dispersions
+        dispersions = None if f is None else np.broadcast_to(f, self.intensities.shape)
+        return CountMarginals(self.intensities, self.shapes, dispersions)
 
     def fill(self, values: Floats, weights: Floats) -> Floats:
         """Return observations, (N, D), with NaN replaced by its mean."""

@@ -26,6 +26,11 @@ density of a row with power 1, and BACK those of a row that is removed first. SU
 COUNT_HEAD is A log(R / (R + 1)) and SLOPE is -log(R + 1) for A = a + SUM, R = b + n, LOG_RATE is
 log R, and LOG_BACK is log(R / (R - 1)). LOG is the logarithm of the prior parameter plus n.
 
+Counts of a column with dispersion f = 1 / r > 0 are negative binomial, and the odds of their
+parameter are ~ Beta'(a, r b + 1) (see `PoissonEmission`). With B = r R + 1, the probability of a
+count is head(A, B, r) (A)_x / (A + B + r)_x times a term of the row alone; COUNT_HEAD is log head,
+and SLOPE is f (A + B + r), which is R + 1 in the limit f -> 0. The other two are not used.
+
 The evidence Z of a cluster multiplies the likelihoods of its rows to the powers w_i. The density of
 a row is the ratio Z(with the row) / Z(without it).
 """
@@ -37,7 +42,12 @@ import math
 from skdp._numeric._arithmetic import fast_log
 from skdp._numeric._numba import njit_internal_nogc
 from skdp._numeric._random import draw_gamma, draw_log_gamma, draw_normal
-from skdp.emissions._kernels._discrete import FEW_EVENTS, log_rising
+from skdp.emissions._kernels._discrete import (
+    FEW_EVENTS,
+    log_beta_ratio,
+    log_gain_of_wide_counts,
+    log_rising,
+)
 from skdp.emissions._kernels._gaussian import SMALLEST_ROOT
 
 SIZE, UPDATES = range(2)
@@ -103,6 +113,31 @@ def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
         if x == x:
             sums, heads = clusters.counts[SUM, d], clusters.counts[COUNT_HEAD, d]
             slopes, shape = clusters.counts[SLOPE, d], prior.shapes[d]
+            f = prior.dispersions[d]
+            if f > 0.0:
+                for k in range(n):
+                    out[k] += heads[k]
+                if own >= 0:
+                    rate = prior.rates[d] + (clusters.counts[SEEN, d, own] - 1.0)
+                    own_logs += log_gain_of_wide_counts(x, 1.0, shape + (sums[own] - x), rate, f)
+                if x > FEW_EVENTS:
+                    for k in range(n):
+                        out[k] += log_rising(shape + sums[k], x)
+                        out[k] -= log_rising(slopes[k] / f, x) + x * math.log(f)
+                elif x > 0.0:
+                    if n_factors + x > MOST_FACTORS:
+                        add_logs(n, products, out)
+                        n_factors = 0.0
+                    if n_factors == 0.0:
+                        for k in range(n):
+                            products[k] = 1.0
+                    n_factors += x
+                    m = 0.0
+                    while m < x:
+                        for k in range(n):
+                            products[k] *= (shape + sums[k] + m) / (slopes[k] + f * m)
+                        m += 1.0
+                continue
             for k in range(n):
                 out[k] += heads[k] + x * slopes[k]
             if own >= 0:
@@ -202,7 +237,10 @@ def weigh_powered_cells(i, rows, prior, clusters, n, own, out):
             if x == x:
                 shape = prior.shapes[d] + (clusters.counts[SUM, d, k] - less * x)
                 rate = prior.rates[d] + (clusters.counts[SEEN, d, k] - less)
-                result += log_gain_of_count(x, w, shape, rate)
+                if prior.dispersions[d] > 0.0:
+                    result += log_gain_of_wide_counts(w * x, w, shape, rate, prior.dispersions[d])
+                else:
+                    result += log_gain_of_count(x, w, shape, rate)
         for d in range(rows.codes.shape[1]):
             v = rows.codes[i, d]
             if v >= 0:
@@ -245,6 +283,11 @@ def refresh_count(d, k, prior, clusters):
     """Update the quantities that depend on the posterior of a column of counts."""
     rate = prior.rates[d] + clusters.counts[SEEN, d, k]
     shape = prior.shapes[d] + clusters.counts[SUM, d, k]
+    f = prior.dispersions[d]
+    if f > 0.0:
+        clusters.counts[COUNT_HEAD, d, k] = log_beta_ratio(1.0 / f, shape, rate / f + 1.0)
+        clusters.counts[SLOPE, d, k] = rate + 1.0 + f * (shape + 1.0)
+        return
     log_rate, step = fast_log(rate), math.log1p(1.0 / rate)
     clusters.counts[COUNT_HEAD, d, k] = -shape * step
     clusters.counts[SLOPE, d, k] = -(log_rate + step)
@@ -384,6 +427,10 @@ def log_evidence(k, prior, clusters):
         result -= 0.5 * (dof + seen) * math.log(clusters.normals[SPREAD, d, k])
     for d in range(prior.shapes.shape[0]):
         seen, total = clusters.counts[SEEN, d, k], clusters.counts[SUM, d, k]
+        if prior.dispersions[d] > 0.0:
+            shape, rate, f = prior.shapes[d], prior.rates[d], prior.dispersions[d]
+            result += log_gain_of_wide_counts(total, seen, shape, rate, f)
+            continue
         result += log_rising(prior.shapes[d], total)
         result -= prior.shapes[d] * math.log1p(seen / prior.rates[d])
         result -= total * math.log(prior.rates[d] + seen)
@@ -402,7 +449,7 @@ def log_evidence(k, prior, clusters):
 # | rows, prior, clusters | | | as above |
 # | drawn.heads | | (C,) | terms that do not depend on the row: 0 |
 # | drawn.normals | | (3, P, C) | rows F, O, L: the log density is L - (F x - O)^2 |
-# | drawn.intensities | log lambda, lambda | (2, Q, C) | |
+# | drawn.intensities | log lambda, lambda | (2, Q, C) | or log(r q), -r log(1 - q) |
 # | drawn.logs | log theta | (V, C) | |
 # | lines | | (2, C) | scratch |
 # | rng | | (4,) uint64 | stream, advanced in place |
@@ -425,6 +472,14 @@ def draw_parameters(k, prior, clusters, drawn, scratch, rng):
         drawn.normals[LOG_FACTOR, d, k] = math.log(factor)
     for d in range(prior.shapes.shape[0]):
         log_gamma = draw_log_gamma(prior.shapes[d] + clusters.counts[SUM, d, k], rng)
+        f = prior.dispersions[d]
+        if f > 0.0:
+            rate = prior.rates[d] + clusters.counts[SEEN, d, k]
+            log_gamma -= draw_log_gamma(rate / f + 1.0, rng)
+            intensity = math.log1p(math.exp(log_gamma))
+            drawn.intensities[0, d, k] = log_gamma - math.log(f) - intensity
+            drawn.intensities[1, d, k] = intensity / f
+            continue
         log_gamma -= math.log(prior.rates[d] + clusters.counts[SEEN, d, k])
         drawn.intensities[0, d, k] = log_gamma
         drawn.intensities[1, d, k] = math.exp(log_gamma)

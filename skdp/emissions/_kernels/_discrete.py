@@ -13,6 +13,8 @@ from skdp._numeric._random import (
     draw_log_gamma,
     draw_log_small_gamma,
     gamma_constants,
+    make_draw_slice,
+    next_double,
 )
 
 # Single-row updates of clusters of counts, with intensities or probabilities integrated out.
@@ -28,14 +30,18 @@ from skdp._numeric._random import (
 # | prior | | | see `CountClusterPrior` |
 # | vectors | | (3, C) | SIZE, TOTAL, HEAD of at most C clusters |
 # | sums | s_kv | (V, C) | events of a cluster |
-# | slopes | | (V, C) | for Poisson counts; otherwise (0, C) |
+# | slopes | | (V, C) | for Poisson counts and bits; otherwise (0, C) |
 # | lines | | (1, C) | scratch |
 #
 # SIZE is the number of rows of a cluster, and TOTAL its number of events. The log probability of
-# Poisson counts consists of rising factorials, HEAD and the sum of slopes_v x_iv.
+# Poisson counts consists of rising factorials, HEAD and the sum of slopes_v x_iv. So does that of
+# many bits, whose events are the ones: HEAD is that of zeros only, and prior.rates are of zeros.
 
 
 SIZE, TOTAL, HEAD = range(3)
+
+SMALLEST = 1e-12
+"""Lower bound on quantities that are positive but for rounding."""
 
 FEW_EVENTS = 8
 """Largest amount for which a rising factorial is computed as a product."""
@@ -92,16 +98,20 @@ def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
         else:
             for k in range(n):
                 out[k] += log_rising(shape + sums[k], amount)
-        if prior.is_poisson:
+        if prior.is_poisson or prior.is_binary:
             for k in range(n):
                 out[k] += amount * clusters.slopes[v, k]
-    if prior.is_poisson:
+    if prior.is_poisson or prior.is_binary:
         if own >= 0:
             size = clusters.vectors[SIZE, own] - 1.0
             own_logs += sum_heads(size, own, prior, clusters)
             for place in range(rows.ptr[i], rows.ptr[i + 1]):
                 # `sum_heads` includes this row
-                own_logs -= rows.amounts[place] * math.log(prior.rates[rows.kinds[place]] + size)
+                v = rows.kinds[place]
+                if prior.is_binary:
+                    own_logs -= log_zeros(size, v, own, prior, clusters)
+                else:
+                    own_logs -= rows.amounts[place] * math.log(prior.rates[v] + size)
             out[own] = own_logs
         return True
     for k in range(n):
@@ -120,12 +130,29 @@ def refresh_counts(k, prior, clusters):
         clusters.vectors[HEAD, k] = sum_heads(size, k, prior, clusters)
         for v in range(clusters.slopes.shape[0]):
             clusters.slopes[v, k] = -math.log(prior.rates[v] + size + 1.0)
+    elif prior.is_binary:
+        clusters.vectors[HEAD, k] = sum_heads(clusters.vectors[SIZE, k], k, prior, clusters)
+        for v in range(clusters.slopes.shape[0]):
+            clusters.slopes[v, k] = -log_zeros(clusters.vectors[SIZE, k], v, k, prior, clusters)
+
+
+@njit_internal_nogc
+def log_zeros(size, v, k, prior, clusters):
+    """Return the log of the prior parameter of zeros plus their number, of a column of bits."""
+    return fast_log(max(prior.rates[v] + size - clusters.sums[v, k], SMALLEST))
 
 
 @njit_internal_nogc
 def sum_heads(size, k, prior, clusters):
-    """Return the sum of (a_v + s_kv) log(r_v / (r_v + 1)), r_v = b_v + size, over all kinds."""
+    """Return the sum of (a_v + s_kv) log(r_v / (r_v + 1)), r_v = b_v + size, over all kinds.
+    Of bits: the log probability of zeros in all columns.
+    """
     result = 0.0
+    if prior.is_binary:
+        for v in range(clusters.sums.shape[0]):
+            result += log_zeros(size, v, k, prior, clusters)
+            result -= fast_log(prior.shapes[v] + prior.rates[v] + size)
+        return result
     for v in range(clusters.sums.shape[0]):
         shape = prior.shapes[v] + clusters.sums[v, k]
         result -= shape * math.log1p(1.0 / (prior.rates[v] + size))
@@ -178,6 +205,11 @@ def log_evidence(k, prior, clusters):
     for v in range(clusters.sums.shape[0]):
         if clusters.sums[v, k] > 0.0:
             result += log_rising(prior.shapes[v], clusters.sums[v, k])
+    if prior.is_binary:
+        for v in range(clusters.sums.shape[0]):
+            result += log_rising(prior.rates[v], size - clusters.sums[v, k])
+            result -= log_rising(prior.shapes[v] + prior.rates[v], size)
+        return result
     if not prior.is_poisson:
         return result - log_rising(prior.total_shape, clusters.vectors[TOTAL, k])
     for v in range(clusters.sums.shape[0]):
@@ -198,6 +230,13 @@ def draw_parameters(k, prior, clusters, drawn, scratch, rng):
         for v in range(n_kinds):
             drawn.logs[v, k] -= math.log(prior.rates[v] + clusters.vectors[SIZE, k])
             drawn.heads[k] -= math.exp(drawn.logs[v, k])
+        return
+    if prior.is_binary:  # log odds, and the log probability of zeros
+        for v in range(n_kinds):
+            other = prior.rates[v] + clusters.vectors[SIZE, k] - clusters.sums[v, k]
+            drawn.logs[v, k] -= draw_log_gamma(other, rng)
+            away = drawn.logs[v, k]
+            drawn.heads[k] -= max(away, 0.0) + math.log1p(math.exp(-abs(away)))
         return
     for v in range(n_kinds):
         total += math.exp(drawn.logs[v, k] - largest)
@@ -419,6 +458,117 @@ def weigh_counts(values, log_intensities, log_obs):
             for j in range(log_obs.shape[1]):
                 log_intensity = log_intensities[j, d]
                 log_obs[t, j] += values[t, d] * log_intensity - math.exp(log_intensity) - constant
+
+
+# Negative binomial counts: see `PoissonEmission`
+#
+# `levels` and `tallies` are the distinct counts x of a column, and how often they occur; those of
+# column d are from ptr[d] to ptr[d + 1], and `codes`, (T, D), are their places, -1 if missing.
+
+
+@njit_internal_nogc
+def log_beta_ratio(more, shape, other):
+    """Return log B(other + more, shape) - log B(other, shape), accurate if `other` is large."""
+    if more < shape:
+        return log_rising(other, more) - log_rising(other + shape, more)
+    return log_rising(other, shape) - log_rising(other + more, shape)
+
+
+@njit_internal_nogc
+def log_gain_of_wide_counts(total, w, shape, rate, f):
+    """Return the log ratio of the evidence of a column with and without more counts, f > 0.
+    The sum of the counts is `total`, and that of their powers w; factors of one count are left out.
+    """
+    r = 1.0 / f
+    other = r * rate + 1.0
+    result = log_beta_ratio(w * r, shape, other) + log_rising(shape, total)
+    return result - log_rising(shape + other + w * r, total) + total * math.log(r)
+
+
+@njit_loop
+def count_levels(codes, states, powers, tallies):
+    """Write how often each level of the counts occurs in steps with a state."""
+    tallies[:] = 0
+    for t in range(codes.shape[0]):
+        if states[t] >= 0:
+            for d in range(codes.shape[1]):
+                if codes[t, d] >= 0:
+                    tallies[codes[t, d]] += powers[t] if powers.shape[0] > 0 else 1.0
+
+
+@njit_loop
+def draw_log_odds(counts, totals, shapes, rates, dispersions, log_odds, rng):
+    """Draw log lambda_jd / r_d with lambda_jd / r_d ~ Beta'(shapes_d, r_d rates_d + 1) a priori."""
+    for j in range(counts.shape[0]):
+        for d in range(totals.shape[1]):
+            draw = draw_log_gamma(shapes[d] + totals[j, d], rng)
+            other = (rates[d] + counts[j, d]) / dispersions[d] + 1.0
+            log_odds[j, d] = draw - draw_log_gamma(other, rng)
+
+
+@njit_loop
+def weigh_wide_counts(values, codes, constants, log_odds, heads, dispersions, log_obs):
+    """Write sum_d log p(x_td) over observed values to `log_obs`; `heads` are log(1 + odds)."""
+    log_obs[:] = 0.0
+    for t in range(values.shape[0]):
+        for d in range(values.shape[1]):
+            if codes[t, d] < 0:
+                continue
+            r = 1.0 / dispersions[d]
+            constant = constants[codes[t, d]] + values[t, d] * math.log(r)
+            for j in range(log_obs.shape[1]):
+                head = heads[j, d]
+                log_obs[t, j] += values[t, d] * (log_odds[j, d] - head) - r * head + constant
+
+
+@njit_internal_nogc
+def weigh_levels(f, levels, tallies):
+    """Return the sum of log (r)_x - x log r over counts x, for a dispersion f = 1 / r."""
+    result, r = 0.0, 1.0 / f
+    for i in range(levels.shape[0]):
+        if tallies[i] > 0:
+            result += tallies[i] * (log_rising(r, levels[i]) - levels[i] * math.log(r))
+    return result
+
+
+@njit_internal_nogc
+def _log_density_of_dispersion(log_f, low, high, levels, tallies, counts, totals, shape, rate):
+    """Return the log density of log f, which is ~ Exp(1) a priori, with rates integrated out."""
+    if not low <= log_f <= high:
+        return -math.inf
+    f = math.exp(log_f)
+    result = log_f - f + weigh_levels(f, levels, tallies)
+    for j in range(counts.shape[0]):
+        result += log_gain_of_wide_counts(totals[j], counts[j], shape, rate, f)
+    return result
+
+
+_draw_log_dispersion = njit_loop(make_draw_slice(_log_density_of_dispersion))
+
+
+@njit_loop
+def draw_dispersions(low, high, levels, ptr, tallies, counts, totals, shapes, rates, out, rng):
+    """Draw the dispersion of each column; `out` has the present ones."""
+    for d in range(out.shape[0]):
+        some = slice(ptr[d], ptr[d + 1])
+        log_f = _draw_log_dispersion(
+            math.log(out[d]), 2.0, 100, rng, low, high, levels[some], tallies[some], counts[:, d],
+            totals[:, d], shapes[d], rates[d],
+        )  # fmt: skip
+        out[d] = math.exp(log_f)
+
+
+@njit_loop
+def log_evidence_of_wide_counts(levels, ptr, tallies, counts, totals, shapes, rates, dispersions):
+    """Return log p(x | z), without the factorials."""
+    result = 0.0
+    for d in range(counts.shape[1]):
+        f, some = dispersions[d], slice(ptr[d], ptr[d + 1])
+        result += weigh_levels(f, levels[some], tallies[some])
+        for j in range(counts.shape[0]):
+            more = log_gain_of_wide_counts(totals[j, d], counts[j, d], shapes[d], rates[d], f)
+            result += more
+    return result
 
 
 # Bits and counts of events in many columns, given their states.
@@ -653,3 +803,97 @@ def add_panels(x, edges, before, coefs, out):
                 for c in range(coefs.shape[3] - 1, 0, -1):
                     first, second = coefs[i, j, p, c] + 2.0 * t * first - second, first
                 out[row, j] += before[i, j, p] + coefs[i, j, p, 0] + t * first - second
+
+
+# Rows whose probabilities vary about those of their state: psi_t ~ Dirichlet(b theta_j)
+#
+# The rising factorials (b theta)_x = prod_m (b theta + m), m < x, of a row's likelihood are sums
+# over which events open a table (a factor b theta each) and which join one (m).
+
+
+@njit_loop
+def draw_tables(ptr, kinds, amounts, states, log_probs, concentration, tables, logs, rng):
+    """Draw the numbers of tables of the events of each row; `logs` are the logs of joining."""
+    for t in range(states.shape[0]):
+        for place in range(ptr[t], ptr[t + 1]):
+            own = concentration * math.exp(log_probs[kinds[place], states[t]])
+            n_tables, log_joined, m = 1.0, 0.0, 1.0
+            while m < amounts[place]:
+                if next_double(rng) * (own + m) < own:
+                    n_tables += 1.0
+                else:
+                    log_joined += math.log(m)
+                m += 1.0
+            tables[place], logs[place] = n_tables, log_joined
+
+
+@njit_loop
+def weigh_compound_rows(
+    ptr, kinds, amounts, log_coefficients, totals, concentration, shapes, sums, scratch, log_obs
+):
+    """Write log E[p(x_t given theta_j)], theta_j ~ Dirichlet(shapes_j) of sums `sums`.
+    Row by row, the expectation is a sum over total numbers of tables: see `_add_kind`.
+    """
+    b, line, kind, work = concentration, scratch[0], scratch[1], scratch[2]
+    for t in range(log_obs.shape[0]):
+        first = log_coefficients[t] - log_rising(b, totals[t])
+        n_events = ptr[t + 1] - ptr[t]
+        for j in range(sums.shape[0]):
+            total = sums[j]
+            expected = float(n_events)
+            for place in range(ptr[t], ptr[t + 1]):
+                own = b * (shapes[kinds[place], j] + 1.0) / (total + n_events)
+                expected += own * math.log1p((amounts[place] - 1.0) / (1.0 + own))
+            factor = b / (total + expected)  # of a table; chosen so that no term is out of range
+            line[0], size, log_scale = 1.0, 1, 0.0
+            for place in range(ptr[t], ptr[t + 1]):
+                x, shape = amounts[place], shapes[kinds[place], j]
+                size, more = _add_kind(x, shape, factor, line, size, kind, work)
+                log_scale += more
+            # `line` has the coefficients of n_events, n_events + 1, ... tables
+            step, highest = math.log(total + expected), -math.inf
+            log_weight = n_events * step - log_rising(total, float(n_events))
+            for i in range(size):
+                if line[i] > 0.0:
+                    kind[i] = log_weight + math.log(line[i])
+                    highest = max(highest, kind[i])
+                log_weight += step - math.log(total + n_events + i)
+            mean = 0.0
+            for i in range(size):
+                if line[i] > 0.0:
+                    mean += math.exp(kind[i] - highest)
+            log_obs[t, j] = first + log_scale + highest + math.log(mean)
+
+
+@njit_internal_nogc
+def _add_kind(x, shape, factor, line, size, kind, work):
+    """Multiply the series `line` by that of x events of a kind; return its size, and a log scale.
+    The series of x events has the terms s(x, t) (shape)_t factor^t for t = 1, ..., x, where s are
+    Stirling numbers of the first kind.
+    """
+    if x == 1.0:
+        return size, math.log(shape * factor)
+    kind[0], log_scale, n = shape * factor, 0.0, 1
+    while n < x:
+        kind[n], largest = 0.0, 0.0
+        for i in range(n, -1, -1):  # of i + 1 tables
+            value = n * kind[i]
+            if i > 0:
+                value += kind[i - 1] * factor * (shape + i)
+            kind[i] = value
+            largest = max(largest, value)
+        for i in range(n + 1):
+            kind[i] /= largest
+        log_scale += math.log(largest)
+        n += 1
+    largest = 0.0
+    for i in range(size + n - 1):
+        value = 0.0
+        for j in range(max(0, i - n + 1), min(i, size - 1) + 1):
+            value += line[j] * kind[i - j]
+        work[i] = value
+        largest = max(largest, value)
+    size += n - 1
+    for i in range(size):
+        line[i] = work[i] / largest
+    return size, log_scale + math.log(largest)

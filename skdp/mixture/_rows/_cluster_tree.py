@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import betaln, gammaln
 
 from skdp._merge_tree import MergeTree
 from skdp._numeric import Floats, Places
@@ -164,7 +164,14 @@ class CellSummary(NamedTuple):
         logs = (result - 0.5 * n * np.log(np.pi)).sum(axis=1)
         shapes, rates = prior.shapes + self.sums, prior.rates + self.count_numbers
         result = gammaln(shapes) - gammaln(prior.shapes) - shapes * np.log(rates)
-        logs += (result + prior.shapes * np.log(prior.rates)).sum(axis=1)
+        result += prior.shapes * np.log(prior.rates)
+        wide = prior.dispersions > 0.0
+        if wide.any():
+            r, a = 1.0 / prior.dispersions[wide], prior.shapes[wide]
+            others, more = r * prior.rates[wide] + 1.0, r * self.count_numbers[:, wide]
+            result[:, wide] = betaln(others + more, shapes[:, wide]) - betaln(others, a)
+            result[:, wide] += self.sums[:, wide] * np.log(r)
+        logs += result.sum(axis=1)
         weights = prior.weights + self.symbols
         logs += (gammaln(weights) - gammaln(prior.weights)).sum(axis=1)
         for begin, end, total in zip(prior.ptr[:-1], prior.ptr[1:], prior.totals, strict=True):
@@ -287,6 +294,11 @@ class CountSummary(NamedTuple):
     def log_evidence(self) -> Floats:
         """Return the log evidence of each cluster, (K,)."""
         shapes, sums = self.prior.shapes, self.sums
+        if self.prior.is_binary:
+            zeros = self.prior.rates + self.sizes[:, np.newaxis] - sums
+            return np.asarray(
+                (betaln(shapes + sums, zeros) - betaln(shapes, self.prior.rates)).sum(1)
+            )
         result = (gammaln(shapes + sums) - gammaln(shapes)).sum(axis=1)
         if self.prior.is_poisson:
             rates = self.prior.rates + self.sizes[:, np.newaxis]

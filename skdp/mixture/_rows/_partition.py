@@ -135,7 +135,7 @@ def copy_rows(rows: Any, weights: Floats, n_stored: int) -> Any:
         sizes = np.bincount(groups, counts, len(rows.ptr) - 1).astype(np.int64)
         ptr = offsets(sizes)
     copies = RowCopies(rows.values, sources, amounts, rows.ptr)
-    values = as_readonly(np.ascontiguousarray(rows.values[sources]))
+    values = _take(rows.values, sources)
     return rows.copied(values, sources)._replace(ptr=ptr, copies=copies, powers=powers)
 
 
@@ -149,10 +149,16 @@ def weighted_mean(values: Floats, weights: Floats) -> float:
 # Rows of which some labels are known, which restrict the partitions of a mixture.
 
 
+def _take(values: Any, rows: Places) -> Any:
+    """Return some rows of a table, read-only."""
+    taken = values[rows]
+    return as_readonly(np.ascontiguousarray(taken)) if isinstance(taken, np.ndarray) else taken
+
+
 class LabeledRows(NamedTuple):
     """Rows and their known labels."""
 
-    values: Floats
+    values: Any  # (N, D) array or `SparseRows`
     known: Places | None = None  # (N,), places in `names`, -1 if unknown; None: all are
     names: Places = np.empty(0, dtype=np.int64)  # (C,), ascending; each has a row
     ptr: Places | None = None  # (J + 1,), offsets of groups of rows; None: no groups
@@ -161,7 +167,7 @@ class LabeledRows(NamedTuple):
 
     def take(self, rows: Places) -> LabeledRows:
         """Return some of the rows."""
-        values = as_readonly(self.values[rows])
+        values = _take(self.values, rows)
         powers = None if self.powers is None else self.powers[rows]
         if self.known is None or (self.known[rows] < 0).all():
             return LabeledRows(values, powers=powers)

@@ -260,7 +260,8 @@ class ClusterSampler(ChainComponent):
 
     def settled(self, labels: Places) -> Self:
         """Return a sampler whose latent values and varying columns suit a partition, or itself."""
-        if not self._is_augmented and not self._may_be_alike:
+        draws_tables = getattr(self.emission, "draws_tables", False)
+        if not self._is_augmented and not self._may_be_alike and not draws_tables:
             return self
         other = self.copy()
         other.labels, other.n_clusters = labels.astype(np.int64), int(labels.max()) + 1
@@ -820,6 +821,11 @@ class LeftOutDensities:
                 "to_arviz requires columns of categories with a known prior, such as "
                 "CategoricalEmission(prior=0.5). Otherwise the fit draws which columns differ "
                 "between clusters, and that depends on the row that is left out."
+            )
+        if getattr(emission, "draws_tables", False):
+            raise TypeError(
+                "to_arviz requires an emission without drawn numbers of rows, such as "
+                "MultinomialEmission(row_concentration=None)."
             )
         if self._terms.kind == AUGMENTED:
             raise TypeError(

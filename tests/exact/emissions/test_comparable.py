@@ -34,6 +34,7 @@ PARTS = {
     "diag": (GaussianEmission("diag"), NUMBERS),
     "one column": (GaussianEmission(degrees_of_freedom_prior=3.0), NUMBERS[:, :1]),
     "poisson": (PoissonEmission(2.0, 0.5), COUNTS),
+    "dispersed": (PoissonEmission(2.0, 0.5, 0.7), COUNTS),
     "bernoulli": (BernoulliEmission((0.5, 1.5)), BITS),
     "categorical": (CategoricalEmission(5, [0.5, 1.0, 0.2, 2.0, 0.3]), SYMBOLS),
     "multinomial": (MultinomialEmission([0.5, 2.0]), COUNTS),
@@ -70,6 +71,10 @@ def log_affinity(name, known, j, k):
     if name == "poisson":
         x = np.arange(400)
         logs = [stats.poisson(m).logpmf(x[:, None]) for m in known.intensities[[j, k]]]
+        return np.log(np.exp(0.5 * (logs[0] + logs[1])).sum(axis=0)).sum()
+    if name == "dispersed":
+        x, p = np.arange(4000), 1.0 / (1.0 + 0.7 * known.intensities)
+        logs = [stats.nbinom(1.0 / 0.7, own).logpmf(x[:, None]) for own in p[[j, k]]]
         return np.log(np.exp(0.5 * (logs[0] + logs[1])).sum(axis=0)).sum()
     if name == "bernoulli":
         p, q = known.probs[j], known.probs[k]
@@ -110,6 +115,9 @@ def log_density_of_parameters(sampler, name):
         return total
     if name == "poisson":
         law = stats.gamma(sampler.shapes, scale=1.0 / sampler.rates)
+        return np.sum(law.logpdf(known.intensities) + np.log(known.intensities))
+    if name == "dispersed":
+        law = stats.betaprime(sampler.shapes, sampler.rates / 0.7 + 1.0, scale=1.0 / 0.7)
         return np.sum(law.logpdf(known.intensities) + np.log(known.intensities))
     if name == "bernoulli":
         law = stats.beta(*sampler.prior)

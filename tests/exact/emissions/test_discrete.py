@@ -31,7 +31,7 @@ from skdp.emissions._discrete._poisson import PoissonModel
 NAN = np.nan
 STATES = np.array([0, 0, 1, 0, 2, 1, 0, 1])
 N_STATES, N_DRAWS = 4, 20_000  # the last state is never used
-BETA, SHAPE, RATE = (0.7, 1.6), 1.5, 0.4
+BETA, SHAPE, RATE, F = (0.7, 1.6), 1.5, 0.4, 0.6
 SYMBOL_PRIOR, EVENT_PRIOR = np.array([0.3, 1.0, 0.1, 2.0]), np.array([0.3, 1.0, 2.5])
 COUNTS = np.array(
     [[3, NAN], [5, 1], [NAN, 9], [2, 2], [NAN, NAN], [1, 12], [4, 1], [0, 3]], dtype=float
@@ -70,6 +70,11 @@ def posterior_of_counts(rows):
     return stats.gamma(SHAPE + np.nansum(rows, axis=0), scale=1.0 / (RATE + sizes))
 
 
+def posterior_of_dispersed(rows):
+    sizes = np.sum(~np.isnan(rows), axis=0)
+    return stats.betaprime(SHAPE + np.nansum(rows, axis=0), (RATE + sizes) / F + 1.0, scale=1.0 / F)
+
+
 def posterior_of_events(rows, prior):
     shapes = prior + np.nan_to_num(rows).sum(axis=0)
     return stats.beta(shapes, shapes.sum() - shapes)
@@ -97,6 +102,13 @@ KINDS = {
         lambda rows: events.log_count_evidence(rows, SHAPE, RATE),
         lambda x, rates: np.nansum(stats.poisson.logpmf(x, rates)),
         posterior_of_counts,
+    ),
+    "dispersed": Kind(
+        PoissonEmission(SHAPE, RATE, F),
+        COUNTS,
+        lambda rows: events.log_wide_evidence(rows, SHAPE, RATE, F),
+        lambda x, rates: np.nansum(stats.nbinom.logpmf(x, 1.0 / F, 1.0 / (1.0 + F * rates))),
+        posterior_of_dispersed,
     ),
     "categorical": Kind(
         CategoricalEmission(len(SYMBOL_PRIOR), SYMBOL_PRIOR),
@@ -297,16 +309,87 @@ def test_draws_follow_their_probabilities(name):
         check_frequencies(np.bincount(places, minlength=len(rows)).astype(float), probs)
 
 
-def test_draws_of_counts_follow_their_probabilities():
-    model = PoissonModel(np.array([[0.8, 6.0], [3.0, 40.0]]), np.array([[0.5, 2.0], [9.0, 30.0]]))
+@pytest.mark.parametrize("dispersions", [None, np.array([0.3, 0.05])], ids=["plain", "wide"])
+@pytest.mark.parametrize("is_known", [False, True], ids=["learned", "known"])
+def test_draws_of_counts_follow_their_probabilities(is_known, dispersions):
+    """And so do means, variances and sums of probabilities."""
+    shapes = None if is_known else np.array([[0.9, 2.0], [9.0, 30.0]])
+    model = PoissonModel(np.array([[0.8, 6.0], [3.0, 40.0]]), shapes, dispersions)
+    x = np.arange(4000.0)
     for j in range(2):
         draws = model.sample(np.full(N_DRAWS, j), np.random.default_rng(j))
         for d in range(2):
-            column = PoissonModel(model.intensities[[j]][:, [d]], model.shapes[[j]][:, [d]])
-            probs = np.exp(column.log_obs(np.arange(400.0)[:, np.newaxis]))[:, 0]
+            own = None if dispersions is None else dispersions[[d]]
+            column = PoissonModel(
+                model.intensities[[j]][:, [d]], None if is_known else shapes[[j]][:, [d]], own
+            )
+            probs = np.exp(column.log_obs(x[:, np.newaxis]))[:, 0]
             assert_allclose(probs.sum(), 1.0, rtol=1e-9)
-            counted = np.bincount(np.minimum(draws[:, d], 399.0).astype(int), minlength=400)
+            counted = np.bincount(np.minimum(draws[:, d], 3999.0).astype(int), minlength=4000)
             check_frequencies(counted.astype(float), probs)
+            marginals = column.marginals()
+            assert_allclose(marginals.means[0, 0], probs @ x, rtol=1e-6)
+            assert_allclose(marginals.variances[0, 0], probs @ x**2 - (probs @ x) ** 2, rtol=1e-2)
+            assert_allclose(marginals.cdf(x - 1.0, 0)[1:, 0], np.cumsum(probs)[:-1], atol=1e-12)
+
+
+F_STATES = np.array([0, 0, 0, 1, 0, 1, 0, 1])
+
+
+def test_dispersions():
+    """Given the states: each column has its own, whose logarithm has three figures."""
+    emission = PoissonEmission(SHAPE, RATE, "auto")
+    sampler, rng = start(emission, COUNTS, F_STATES)
+    grid = np.linspace(-13.5, 6.0, 4_001)
+    expected = []
+    for column in COUNTS.T:
+        groups = [column[j == F_STATES][:, np.newaxis] for j in range(2)]
+        logs = [
+            sum(events.log_wide_evidence(own, SHAPE, RATE, np.exp(log_f)) for own in groups)
+            for log_f in grid
+        ]
+        figures = np.array([grid, grid**2, grid < -1.0])
+        expected.append(figures @ special.softmax(logs + grid - np.exp(grid)))
+    sampler.held = True
+    before = sampler.prior
+    sampler.draw(F_STATES, rng)
+    assert sampler.prior is before
+    sampler.held = False
+
+    def step():
+        sampler.draw(F_STATES, rng)
+        log_f = np.log(sampler.prior)
+        return np.array([log_f, log_f**2, log_f < -1.0]).T
+
+    check_chain(step, lambda draws: [(draws, np.array(expected), "log dispersions")], 8_000)
+    groups = [COUNTS[j == F_STATES] for j in range(2)]
+    logs = sum(
+        events.log_wide_evidence(own[:, [d]], SHAPE, RATE, sampler.prior[d])
+        for own in groups
+        for d in range(2)
+    )
+    logs += np.sum(np.log(sampler.prior) - sampler.prior)
+    assert_allclose(sampler.log_evidence(), logs, rtol=1e-10)
+
+
+@pytest.mark.parametrize("f", [1e-6, 1e-4])
+def test_no_dispersion_is_the_limit(f):
+    """Of evidences, densities of all kinds, and draws."""
+    plain, _ = start(PoissonEmission(SHAPE, RATE), COUNTS)
+    wide, _ = start(PoissonEmission(SHAPE, RATE, f), COUNTS)
+    tolerance = 200.0 * f + 1e-8
+    assert_allclose(wide.log_evidence(), plain.log_evidence(), atol=tolerance)
+    assert_allclose(wide.model().log_obs(COUNTS), plain.model().log_obs(COUNTS), atol=tolerance)
+    wide.log_intensities[:] = plain.log_intensities
+    found, expected = np.empty((2, len(STATES), N_STATES))
+    for method in ("write_log_obs", "write_log_predictive"):
+        getattr(wide, method)(found)
+        getattr(plain, method)(expected)
+        assert_allclose(found, expected, atol=200.0 * tolerance)
+    first, other = wide.model().marginals(), plain.model().marginals()
+    assert_allclose(first.variances, other.variances, rtol=tolerance)
+    x = np.arange(20.0)
+    assert_allclose(first.cdf(x, 0), other.cdf(x, 0), atol=f + 1e-8)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from exact.oracles import gaps
 from exact.oracles.batch_means import check_chain
+from scipy.sparse import csr_array
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
+from skdp.data._validation import SparseRows
 from skdp.emissions import IndependentEmissions
 from skdp.emissions._table import TableEmissionSampler
 from skdp.mixture._kernels import _moves as large_moves
@@ -54,6 +56,9 @@ def _parts_of(problem, y, init, seed):
     values.flags.writeable = False
     powers = getattr(problem, "powers", None)
     rows = check_labels(values, y)._replace(powers=None if powers is None else np.array(powers))
+    if getattr(problem, "is_sparse", False):
+        values = SparseRows(csr_array(values))
+        rows = rows._replace(values=values)
     emission = problem.emission.make_sampler(values, 1)
     if isinstance(problem.emission, IndependentEmissions):
         emission = TableEmissionSampler(emission)

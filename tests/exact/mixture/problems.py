@@ -27,6 +27,7 @@ class Problem(NamedTuple):
     emission: Any
     family: Any
     powers: list | None = None
+    is_sparse: bool = False
 
     @property
     def known(self):
@@ -83,6 +84,15 @@ PROBLEMS = {
     "multinomial": Problem(
         [[2, 0, 1], [1, 1, 0], [0, 3, 0], [0, 12, 9], [0, 0, 0]], [[1, 0, 2], [0, 11, 0]],
         MultinomialEmission([0.5, 0.8, 0.6]), mixtures.Multinomial([0.5, 0.8, 0.6]),
+    ),
+    "dispersed": Problem(
+        [[0, 3], [1, 2], [5, 14], [3, 9], [0, 0]], [[2, 2], [0, 30]],
+        PoissonEmission(0.8, 0.4, 0.6), mixtures.Columns(*[mixtures.WideCount(0.8, 0.4, 0.6)] * 2),
+    ),
+    "sparse": Problem(
+        [[0, 1, 0], [0, 1, 1], [0, 0, 1], [0, 1, 0], [0, 0, 0]], [[1, 0, 0], [0, 1, 0]],
+        BernoulliEmission((0.7, 0.4)), mixtures.Columns(*[mixtures.Symbol([0.4, 0.7])] * 3),
+        is_sparse=True,
     ),
 }  # fmt: skip
 
@@ -151,6 +161,7 @@ STUDENTS = {
 
 NORMAL = normal(0.2, 3.5, 0.6)
 COUNT = PoissonEmission(0.8, 0.4), mixtures.Count(0.8, 0.4)
+WIDE = PoissonEmission(0.8, 0.4, 0.6), mixtures.WideCount(0.8, 0.4, 0.6)
 SYMBOL = CategoricalEmission(3, prior=[0.5, 0.3, 0.4]), mixtures.Symbol([0.5, 0.3, 0.4])
 BIT = BernoulliEmission((0.7, 0.4)), mixtures.Symbol([0.4, 0.7])
 EVENTS = MultinomialEmission([0.5, 0.8]), mixtures.Multinomial([0.5, 0.8])
@@ -210,10 +221,27 @@ TABLES = {
         JOINED, None, JOINED_MORE, full=(FULL, [0, 1]), events=(COUNT, [2]), kinds=(EVENTS, [3, 4]),
         kind=(SYMBOL, [5]),
     ),
+    "wide": make_table(CELLS, None, MORE, **{**MIXED, "events": (WIDE, [1])}),
+    "wide-powers": make_table(CELLS, POWERS, MORE, **{**MIXED, "events": (WIDE, [1])}),
 }  # fmt: skip
+
+BURSTS = [[2, 0, 3], [1, 1, 0], [0, 6, 0], [0, 3, 2]]
+COMPOUND = {
+    "compound": Problem(
+        BURSTS, [[1, 0, 2], [0, 11, 0], [0, 0, 0], [1, 1, 1]],
+        MultinomialEmission([0.5, 0.8, 0.6], 2.5), mixtures.Compound([0.5, 0.8, 0.6], 2.5),
+    ),
+    "compound-part": make_table(
+        [[1, 4, 0], [2, 2, 1], [9, 0, 3], [5, 1, 1]], None, [],
+        events=(COUNT, [0]),
+        kinds=((MultinomialEmission([0.5, 0.8], 1.5), mixtures.Compound([0.5, 0.8], 1.5)), [1, 2]),
+    ),
+}  # fmt: skip
+"""Rows with repetitions, numbers of which are drawn."""
 
 EVERY = {
     **PROBLEMS,
+    **COMPOUND,
     "default-priors": DEFAULT_PRIORS,
     "pairs": PAIRS,
     "close": CLOSE,

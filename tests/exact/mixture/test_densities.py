@@ -9,9 +9,10 @@ from exact.mixture.problems import CLOSE, EVERY, GAPS, NAN, PROBLEMS, STUDENTS, 
 from exact.oracles import gaps, mixtures, student_t
 from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 from scipy import integrate, stats
-from scipy.special import logsumexp
+from scipy.special import betaln, gammaln, logsumexp
 
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
+from skdp.emissions import MultinomialEmission
 from skdp.emissions._gaussian._model import GaussianModel
 from skdp.mixture import PitmanYorMixture
 from skdp.mixture._rows._cluster_tree import make_cluster_tree
@@ -67,6 +68,77 @@ def test_densities(name):
         if problem.powers is None:
             found = LeftOutDensities(sampler.emission)(model)
             np.testing.assert_allclose(found, left_out(problem, labels), rtol=1e-9, atol=1e-12)
+
+
+def test_densities_of_compound_rows():
+    """Given the numbers of tables, theta ~ Dirichlet(prior + tables); those of new rows are summed
+    out. A row of 600 events, which is far beyond quadrature, loses no digits either."""
+    problem, labels = EVERY["compound"], (0, 0, 1, 1)
+    sampler = make_chain_sampler(problem, init=labels)
+    for _ in range(3):
+        sampler._draw_shared()
+    model = sampler.model()
+    values = np.array(problem.others, dtype=float)
+    found = model.emission.log_obs(values)
+    for k in range(3):
+        own = sampler.emission._events.find(np.flatnonzero(np.equal(labels, k)))[1]
+        tables = np.bincount(sampler.emission._events.kinds[own], sampler.emission._tables[own], 3)
+        family = mixtures.Compound((tables + np.array([0.5, 0.8, 0.6])).tolist(), 2.5)
+        expected = [family.log_marginal([row]) for row in problem.others]
+        np.testing.assert_allclose(found[:, k], expected, rtol=1e-9, atol=1e-12)
+    every = np.array([[a, b, 12 - a - b] for a in range(13) for b in range(13 - a)], dtype=float)
+    np.testing.assert_allclose(np.exp(model.emission.log_obs(every)).sum(axis=0), 1.0, rtol=1e-10)
+    many = np.array([[0.0, 590.0, 10.0], [300.0, 0.0, 300.0]])
+    theta = np.random.default_rng(0).dirichlet([0.5, 0.8, 0.6], 200_000)
+    for row, log_density in zip(many, model.emission.log_obs(many)[:, -1], strict=True):
+        drawn = stats.dirichlet_multinomial.pmf(row, 2.5 * theta + 1e-300, 600)
+        error = drawn.std() / np.sqrt(len(theta))
+        assert abs(np.exp(log_density) - drawn.mean()) < 5.0 * error
+    assert log_density > -20.0
+    draws = model.emission.sample(np.full(20_000, 1), np.random.default_rng(1))
+    assert set(draws.sum(axis=1)) == {2.0, 5.0, 6.0}
+    twos = draws[draws.sum(axis=1) == 2.0]
+    rows, counts = np.unique(twos, axis=0, return_counts=True)
+    probs = np.exp(model.emission.log_obs(rows)[:, 1])
+    assert stats.chisquare(counts, probs * len(twos)).pvalue > 1e-6
+
+
+def test_many_events_of_few_kinds():
+    """Numbers of tables far apart under a new and a known component: nothing underflows."""
+    rows = [[4000.0, 0.0], [3000.0, 1000.0], [0.0, 4000.0]]
+    for b in (0.01, 5.0, 1e3, 1e7):
+        problem = PROBLEMS["multinomial"]._replace(
+            rows=rows, emission=MultinomialEmission([0.5, 0.8], b)
+        )
+        sampler = make_chain_sampler(problem, init=(0, 0, 1))
+        sampler._draw_shared()
+        events, tables = sampler.emission._events, sampler.emission._tables
+        x = np.array([0.0, 1.0, 20.0, 1900.0, 3980.0, 4000.0])
+        found = sampler.model().emission.log_obs(np.column_stack([x, 4000.0 - x]))
+        odds = np.arange(-400.0, 400.0, 0.01)
+        logs = -np.logaddexp(0.0, [-odds, odds])
+        for k in range(3):
+            own = events.find(np.flatnonzero(np.equal((0, 0, 1), k)))[1]
+            c = np.array([0.5, 0.8]) + np.bincount(events.kinds[own], tables[own], 2)
+            law = c @ logs - betaln(*c) + np.log(0.01)
+            shapes = b * np.exp(np.maximum(logs, -650.0))
+            more = gammaln(x[:, None] + shapes[0]) + gammaln(4000.0 - x[:, None] + shapes[1])
+            more = more - gammaln(shapes).sum(axis=0) + gammaln(b) - gammaln(4000.0 + b)
+            more += (gammaln(4001.0) - gammaln(x + 1.0) - gammaln(4001.0 - x))[:, None]
+            np.testing.assert_allclose(found[:, k], logsumexp(more + law, axis=1), rtol=1e-5)
+
+
+def test_no_compound_is_the_limit():
+    plain = make_chain_sampler(PROBLEMS["multinomial"], init=(0, 0, 1, 1, 1))
+    wide = make_chain_sampler(
+        PROBLEMS["multinomial"]._replace(emission=MultinomialEmission([0.5, 0.8, 0.6], 1e8)),
+        init=(0, 0, 1, 1, 1),
+    )
+    wide._draw_shared()
+    assert wide.log_joint() == pytest.approx(plain.log_joint(), abs=1e-4)
+    values = np.array(PROBLEMS["multinomial"].others, dtype=float)
+    expected = plain.model().emission.log_obs(values)
+    np.testing.assert_allclose(wide.model().emission.log_obs(values), expected, atol=1e-5)
 
 
 def test_a_row_that_is_far_out():

@@ -21,6 +21,7 @@ from exact.mixture.chains import (
 )
 from exact.mixture.problems import (
     AUTO,
+    BURSTS,
     CELLS,
     CLOSE,
     COUNT,
@@ -29,13 +30,19 @@ from exact.mixture.problems import (
     POWERS,
     PROBLEMS,
     TABLES,
+    make_table,
     with_default_priors,
 )
 from exact.oracles import mixtures
 from exact.oracles.batch_means import N_SWEEPS, check_chain
 from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
 
-from skdp.emissions import CategoricalEmission, IndependentEmissions
+from skdp.emissions import (
+    CategoricalEmission,
+    IndependentEmissions,
+    MultinomialEmission,
+    PoissonEmission,
+)
 from skdp.mixture import PitmanYorMixture
 from skdp.mixture._rows._sampler import BlockedSampler, MixtureSampler, PartitionPrior
 
@@ -61,6 +68,11 @@ def check(name, step, n_sweeps=8000, a=A, b=B, y=None):
         *(("full", step) for step in ("gibbs", "split-merge", "stir", "blocked", "large")),
         ("full", "large-of-few"),
         ("poisson", "blocked"),
+        *(("dispersed", step) for step in ("gibbs", "split-merge", "blocked")),
+        ("wide-powers", "gibbs"),
+        *(("sparse", step) for step in ("gibbs", "blocked")),
+        *(("compound", step) for step in ("both", "blocked-both")),
+        slow("compound-part", "both"),
         *(("multinomial", step) for step in ("gibbs", "blocked")),
         ("cells", "gibbs"),
         slow("cells", "blocked"),
@@ -248,6 +260,61 @@ def test_drawn_scale(kind, y):
         sampler, every, weights, lambda s: math.log(s.emission.prior.scale[0, 0, 0]), log_scale,
         N_SWEEPS // 2,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [MixtureSampler, slow(BlockedSampler)])
+def test_drawn_concentration_of_rows(kind):
+    """1 / (b + 1) is uniform a priori."""
+    prior, every = [0.5, 0.8, 0.6], mixtures.partitions(len(BURSTS))
+    grid = np.arange(-6.9, 18.4, 0.5)
+    logs = np.array([
+        mixtures.log_joints(every, BURSTS, mixtures.Compound(prior, np.exp(log_b)), A, B)
+        for log_b in grid
+    ])  # fmt: skip
+    logs += (grid - 2.0 * np.logaddexp(0.0, grid))[:, np.newaxis]
+    joint = np.exp(logs - logs.max())
+    joint /= joint.sum()
+    problem = PROBLEMS["multinomial"]._replace(
+        rows=BURSTS, emission=MultinomialEmission(prior, "auto")
+    )
+    sampler = make_chain_sampler(problem, sampler=kind)
+    check_drawn(
+        sampler, every, joint.sum(axis=0), lambda s: math.log(s.emission.concentration),
+        joint.sum(axis=1) @ grid, N_SWEEPS,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "powers"),
+    [
+        (MixtureSampler, None),
+        slow(BlockedSampler, None),
+        slow(MixtureSampler, [1.0, 0.3, 1.0, 0.5]),
+    ],
+)
+def test_drawn_dispersions(kind, powers):
+    """Each column has its own, ~ Gamma(1, 1)."""
+    emission = IndependentEmissions([("all", PoissonEmission(0.8, 0.4, "auto"), [0, 1])])
+    problem = make_table([[0, 3], [1, 2], [7, 14], [3, 0]], powers, [], all=((None, None), [0, 1]))
+    problem, every = problem._replace(emission=emission), mixtures.partitions(4)
+    grid = np.arange(-13.5, 4.0, 0.4)
+    columns = np.array([
+        [
+            mixtures.log_likelihoods(every, problem.known, mixtures.Table([(family, [d])]))
+            for family in (mixtures.WideCount(0.8, 0.4, np.exp(log_f)) for log_f in grid)
+        ]
+        for d in range(2)
+    ])  # fmt: skip
+    columns += (grid - np.exp(grid))[:, np.newaxis]
+    joint = np.exp(columns - columns.max())
+    weights = np.exp([mixtures.log_prior(labels, A, B) for labels in every])
+    weights *= joint.sum(axis=1).prod(axis=0)
+    weights /= weights.sum()
+    means = np.einsum("g,dgz,z->d", grid, joint / joint.sum(axis=1, keepdims=True), weights)
+    sampler = make_chain_sampler(problem, sampler=kind)
+    check_drawn(
+        sampler, every, weights, lambda s: np.log(s.emission.prior[0]), means, N_SWEEPS // 2
+    )
 
 
 @pytest.mark.slow

@@ -52,6 +52,23 @@ def log_count_evidence(rows, shape, rate):
     return result
 
 
+def log_wide_evidence(rows, shape, rate, f):
+    """Return log p(rows) of (n, D) Poisson counts with means g m: g ~ Gamma(1 / f, 1 / f), and m f
+    is ~ Beta'(shape, rate / f + 1). With p = 1 / (1 + m f) ~ Beta(rate / f + 1, shape), a count is
+    the number of failures before 1 / f successes."""
+    result, r = 0.0, 1.0 / f
+    for column in zip(*rows, strict=True):
+        a, b = shape, rate / f + 1.0
+        for x in column:
+            if math.isnan(x):
+                continue
+            result += math.lgamma(r + x) - math.lgamma(r) - math.lgamma(x + 1.0)
+            result += math.lgamma(a + x) + math.lgamma(b + r) - math.lgamma(a + b + r + x)
+            result -= math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+            a, b = a + x, b + r
+    return result
+
+
 def log_symbol_evidence(rows, prior):
     """Return log p(rows) of (n, 1) symbols whose probabilities are Dirichlet(prior)."""
     weights = np.array(prior, dtype=float)

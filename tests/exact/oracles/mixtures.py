@@ -78,6 +78,42 @@ class Multinomial:
         return result
 
 
+class Compound(Multinomial):
+    """Rows of two or three kinds, given their sums: theta ~ Dirichlet(prior), and each row has its
+    own probabilities ~ Dirichlet(b theta). Gauss's rule, exact for rows of up to 63 events in all.
+    """
+
+    def __init__(self, prior, b):
+        super().__init__(prior)
+        first, weights = beta_quadrature(prior[0], sum(prior[1:]), 32)
+        second, more = [1.0], [1.0]
+        if len(prior) == 3:
+            second, more = beta_quadrature(prior[1], prior[2], 32)
+        self.nodes = [
+            ([p, (1.0 - p) * q, (1.0 - p) * (1.0 - q)][: len(prior)], v * w)
+            for p, v in zip(first, weights, strict=True)
+            for q, w in zip(second, more, strict=True)
+        ]
+        self.b = b
+
+    def log_marginal(self, rows):
+        rows = [[int(x) for x in row] for row in rows]
+        return self.log_mean(rows, self.nodes)
+
+    def log_mean(self, rows, nodes):
+        total = 0.0
+        for theta, weight in nodes:
+            result = weight
+            for row in rows:
+                for p, x in zip(theta, row, strict=True):
+                    for m in range(x):
+                        result *= (self.b * p + m) / (m + 1.0)
+                for m in range(sum(row)):
+                    result *= (m + 1.0) / (self.b + m)
+            total += result
+        return log(total)
+
+
 class Normal:
     """A column: precision t ~ Gamma(dof / 2, scale / 2), mean ~ N(center, 1 / (precision t))."""
 
@@ -107,6 +143,35 @@ class Count:
         result = self.shape * log(self.rate) - lgamma(self.shape) + lgamma(self.shape + s)
         result -= (self.shape + s) * log(self.rate + n)
         return result - sum(w * lgamma(x + 1.0) for x, w in zip(cells, powers, strict=True))
+
+
+class WideCount:
+    """A column: counts ~ Poisson(g m), g ~ Gamma(1 / f, 1 / f), and m f = u / v with u ~
+    Gamma(shape), v ~ Gamma(rate / f + 1); integrals over log g and log m are trapezoids."""
+
+    def __init__(self, shape, rate, f):
+        self.log_m, self._known = np.arange(-50.0, 35.0, 0.1), {}
+        self.r, other, u = 1.0 / f, rate / f + 1.0, self.log_m + log(f)
+        logs = shape * u - (shape + other) * np.logaddexp(0.0, u)
+        self.log_prior = logs - lgamma(shape) - lgamma(other) + lgamma(shape + other) + log(0.1)
+
+    def _log_probs(self, x):
+        """Return the log probability of a count given each m."""
+        if x not in self._known:
+            r, step = self.r, 0.05 / max(1.0, self.r**0.5)
+            ends = (-35.0 / r, 4.5) if r < 8.0 else (-14.0 / r**0.5, 13.0 / r**0.5)
+            log_g = np.arange(*ends, step)
+            weights = r * (log_g + log(r)) - r * np.exp(log_g) - lgamma(r) + log(step)
+            log_mean = np.add.outer(self.log_m, log_g)
+            logs = x * log_mean - np.exp(log_mean) - lgamma(x + 1.0) + weights
+            self._known[x] = np.logaddexp.reduce(logs, axis=1)
+        return self._known[x]
+
+    def log_marginal(self, cells, powers):
+        logs = self.log_prior.copy()
+        for x, w in zip(cells, powers, strict=True):
+            logs += w * self._log_probs(float(x))
+        return np.logaddexp.reduce(logs)
 
 
 class Symbol:
