@@ -16,12 +16,14 @@ from skdp.emissions._common._columns import (
     ClippedRows,
     ConstantColumns,
     Observations,
+    RESOLUTION,
     PartedEmission,
     VaryingColumns,
     check_numbers,
     find_moments,
     find_varying,
     moments_of,
+    read_resolution,
 )
 from skdp.emissions._common._protocol import is_symmetric, read_array
 from skdp.emissions._gaussian._sampler import (
@@ -161,6 +163,7 @@ class GaussianEmission(PartedEmission):
         "mean_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), None],
         "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
         "covariance_prior": [StrOptions({"auto"}), "array-like", None],
+        "resolution": RESOLUTION,
     }
 
     def __init__(
@@ -171,12 +174,14 @@ class GaussianEmission(PartedEmission):
         mean_precision_prior: float | None = None,
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: str | ArrayLike | None = None,
+        resolution: str | float | ArrayLike | None = "auto",
     ):
         self.covariance_type = covariance_type
         self.mean_prior = mean_prior
         self.mean_precision_prior = mean_precision_prior
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
+        self.resolution = resolution
 
     def _check_values(self, values: Floats) -> None:
         """Raise a ValueError for impossible observations."""
@@ -187,6 +192,7 @@ class GaussianEmission(PartedEmission):
         n_dims, constants = data.n_features, None
         if self.covariance_prior is None or isinstance(self.covariance_prior, str):
             constants = ConstantColumns.of(data)
+        spread = read_resolution(self, data, None if constants is None else constants.varying)
         if constants is not None:
             data = VaryingColumns(data, constants)
         prior = self._make_prior(n_dims, lambda: moments_of(data), constants)
@@ -194,7 +200,10 @@ class GaussianEmission(PartedEmission):
         few = are_very_few(n_rows, prior.mean.shape[1])
         scale_prior = self._make_scale_prior(prior, data, has_very_few_rows=few)
         full = self.covariance_type == "full"
-        return GaussianSampler(n_states, prior, scale_prior, None, constants, full=full)
+        sampler = GaussianSampler(n_states, prior, scale_prior, None, constants, full=full)
+        if spread is not None:
+            sampler.spread = spread.reshape(prior.mean.shape)
+        return sampler
 
     def _make_scale_prior(
         self, prior: GaussianPrior, data: Observations, *, has_very_few_rows: bool = False

@@ -19,7 +19,13 @@ from skdp._numeric._random import draw_key, draw_slice, make_generator
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterTerms, augmented_terms
-from skdp.emissions._common._columns import ClippedRows, InMemoryRows, check_numbers, moments
+from skdp.emissions._common._columns import (
+    ClippedRows,
+    InMemoryRows,
+    check_numbers,
+    moments,
+    read_resolution,
+)
 from skdp.emissions._common._marginals import (
     ColumnMarginals,
     StatesMixin,
@@ -377,6 +383,8 @@ def _patterns(
 FIRST_FREEDOM = 4.0
 """Initial degrees of freedom, if they are drawn."""
 
+FIRST_FREEDOMS = (4.0, 1.5, 30.0)
+
 _REACH = 3.0
 """Bound on robust deviations from the median in the estimate of correlations."""
 
@@ -485,6 +493,7 @@ class StudentTEmission(GaussianEmission):
         mean_precision_prior: float | None = None,
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: str | ArrayLike | None = None,
+        resolution: str | float | ArrayLike | None = "auto",
     ):
         super().__init__(
             covariance_type,
@@ -492,6 +501,7 @@ class StudentTEmission(GaussianEmission):
             mean_precision_prior=mean_precision_prior,
             degrees_of_freedom_prior=degrees_of_freedom_prior,
             covariance_prior=covariance_prior,
+            resolution=resolution,
         )
         self.degrees_of_freedom = degrees_of_freedom
         self.tail_prior = tail_prior
@@ -520,11 +530,16 @@ class StudentTEmission(GaussianEmission):
         check_numbers(values)
         prior = self._make_prior(values.shape[1], lambda: robust_moments(values))
         scale_prior = self._make_scale_prior(prior, InMemoryRows(values))
-        if isinstance(self.degrees_of_freedom, str):
-            sampler = StudentTSampler(n_states, prior, FIRST_FREEDOM, tail_prior, scale_prior)
+        is_drawn = isinstance(self.degrees_of_freedom, str)
+        freedom = FIRST_FREEDOM if is_drawn else float(self.degrees_of_freedom)
+        own_prior = tail_prior if is_drawn else None
+        sampler = StudentTSampler(n_states, prior, freedom, own_prior, scale_prior)
+        spread = read_resolution(self, InMemoryRows(values))
+        if spread is not None:
+            sampler.spread = spread.reshape(prior.mean.shape)
+        if is_drawn:
             sampler.limits = find_limits(values)
-            return sampler
-        return StudentTSampler(n_states, prior, float(self.degrees_of_freedom), None, scale_prior)
+        return sampler
 
 
 def find_limits(values: Floats) -> tuple[Floats, Floats]:
@@ -599,6 +614,16 @@ class StudentTSampler(GaussianSampler):
         self._n_observed = seen.sum(axis=2).astype(np.float64)
         self._weights: Floats | None = None
 
+    @property
+    def first_freedoms(self) -> tuple[float, ...]:
+        """Values of nu with which to seek first states; none if it is known."""
+        return () if self.tail_prior is None else FIRST_FREEDOMS
+
+    def begin_with(self, freedom: float) -> None:
+        """Set the first value of nu."""
+        self.freedom = freedom
+        self._first_weights = self._guess_weights()
+
     def _guess_weights(self) -> Floats:
         """Return the weights that steps would have in a single state with robust moments."""
         width = self.means.shape[1]
@@ -614,6 +639,7 @@ class StudentTSampler(GaussianSampler):
         other = StudentTSampler(
             n_states, self.prior, self.freedom, self.tail_prior, None, self._start_factors
         )
+        other.spread = self.spread
         other._values, other._filled, other._missing = part._values, None, part._missing
         other.is_incomplete = part.is_incomplete
         other._take_gaps()
@@ -634,6 +660,9 @@ class StudentTSampler(GaussianSampler):
         if self._missing is not None:
             known = self.means, self.precision_factors, np.empty((width, width))
             kernels.measure_incomplete(values, states, *self._missing, *known, out)
+        traces = self._find_traces()
+        if traces is not None:
+            out += np.where(self._n_observed > 0.0, traces[states], 0.0)
         return out
 
     def complete(self, states: Places, rng: Stream) -> None:
@@ -696,6 +725,7 @@ class StudentTSampler(GaussianSampler):
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior in the format of the cluster kernels."""
+        self.spread = None  # rows of mixtures count as exact
         if self.completed is None:
             self.completed = self._completed_by_means()
             self.drawn_weights = np.ones((len(self._values), len(self.prior.mean)))
@@ -765,9 +795,14 @@ class StudentTSampler(GaussianSampler):
 
     def _take(self, values: Floats, weights: Floats, states: Places) -> None:
         """Set the statistics of weighted observations."""
-        kernels.add_up_weighted(values, weights, states, *self._statistics())
+        self._add_up_weighted(values, weights, states)
         seen = ~np.isnan(values[:, :: self.means.shape[1]])
         self._log_density_of_weights = self._weigh(weights[seen])
+
+    def _add_up_weighted(self, values: Floats, weights: Floats, states: Places) -> None:
+        """Write the statistics of weighted observations."""
+        kernels.add_up_weighted(values, weights, states, *self._statistics())
+        self._spread_values()
 
     def _fit(self, values: Floats, states: Places, known: NDArray[np.bool_]) -> None:
         """Set the statistics with variational weights; the log evidence is then a lower bound."""
@@ -781,10 +816,13 @@ class StudentTSampler(GaussianSampler):
         shape = 0.5 * (nu + width)
         constant = 0.5 * nu * np.log(0.5 * nu) - gammaln(0.5 * nu) + gammaln(shape)
         distances = np.empty(weights.shape)
-        kernels.add_up_weighted(values, weights, states, *self._statistics())
+        self._add_up_weighted(values, weights, states)
         for _ in range(_MOST_FITS):
             self._write_expected()
             kernels.measure(values, states, self.means, self.precision_factors, distances)
+            traces = self._find_traces()
+            if traces is not None:
+                distances += traces[states]
             dofs = dof + self.counts
             ratios = dofs / np.where(dofs > width + 1.0, dofs - width - 1.0, dofs)
             spread = width / (precision + self.masses)
@@ -792,7 +830,7 @@ class StudentTSampler(GaussianSampler):
             distances += spread[components]
             rates = np.where(seen, 0.5 * (nu + distances), 0.5 * nu)
             weights = shape / rates
-            kernels.add_up_weighted(values, weights, states, *self._statistics())
+            self._add_up_weighted(values, weights, states)
             terms = constant - shape * np.log(rates) + (rates - 0.5 * nu) * weights
             self._log_density_of_weights = float(terms[seen].sum())
             bound = self.log_evidence()
@@ -821,10 +859,13 @@ class StudentTSampler(GaussianSampler):
 
     def write_log_obs(self, out: Floats) -> None:
         """Write the log densities of the observed values, with the weights integrated out."""
-        write_log_densities(
-            self._values, self._missing, self.means, self.precision_factors / np.sqrt(self.freedom),
-            None, np.full(len(self.counts), self.freedom), out,
-        )  # fmt: skip
+        traces, freedoms = self._find_traces(), np.full(len(self.counts), self.freedom)
+        # log(1 + (q + c) / nu) = log(1 + c / nu) + log(1 + q / (nu + c)) with c = tr(Sigma^-1 R).
+        sizes = freedoms if traces is None else freedoms + traces.ravel()
+        factors = self.precision_factors / np.sqrt(sizes)[:, np.newaxis, np.newaxis]
+        write_log_densities(self._values, self._missing, self.means, factors, None, freedoms, out)
+        if traces is not None:
+            self._subtract_from_seen(0.5 * self.freedom * np.log1p(traces / self.freedom), out)
 
     def log_evidence(self) -> float:
         """Return log p(x, u | z) at the missing values last drawn, with that of nu if drawn."""

@@ -15,12 +15,14 @@ from skdp._numeric import Floats, Places
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._common._columns import (
     LEAST,
+    RESOLUTION,
     ClippedRows,
     InMemoryRows,
     find_covariance,
     find_deviations,
     find_moments,
     find_varying,
+    read_resolution,
     widen,
 )
 from skdp.emissions._common._protocol import read_array
@@ -166,6 +168,7 @@ class RegressionEmission(LinearEmission):
         "coef_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), "array-like", None],
         "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
         "covariance_prior": ["array-like", None],
+        "resolution": RESOLUTION,
     }
 
     def __init__(
@@ -178,6 +181,7 @@ class RegressionEmission(LinearEmission):
         coef_precision_prior: float | ArrayLike | None = None,
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: ArrayLike | None = None,
+        resolution: str | float | ArrayLike | None = "auto",
     ):
         self.targets = targets
         self.inputs = inputs
@@ -186,6 +190,7 @@ class RegressionEmission(LinearEmission):
         self.coef_precision_prior = coef_precision_prior
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
+        self.resolution = resolution
 
     def with_feature_names(self, names: Any) -> Self:
         """Return a copy of the emission that uses the names of columns.
@@ -241,7 +246,8 @@ class RegressionEmission(LinearEmission):
             coefs = np.hstack([coefs[:, -1:], coefs[:, :-1]])  # the intercepts come first
         if self.output == "normal":
             prior = self._make_normal_prior(roles, values, means, covariance, coefs)
-            return NormalRegressionSampler(n_states, roles, prior)
+            spread = read_resolution(self, InMemoryRows(values), roles.targets)
+            return NormalRegressionSampler(n_states, roles, prior, spread)
         for name in ("degrees_of_freedom_prior", "covariance_prior"):
             if getattr(self, name) is not None:
                 raise ValueError(
