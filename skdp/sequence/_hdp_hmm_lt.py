@@ -290,6 +290,7 @@ class HDPHMMLT(HMMPredictions):
         "init": [StrOptions({"auto", "random"}), "array-like"],
         "state_order": [StrOptions({"auto", "given", "share", "mean"})],
         "use_y": ["boolean"],
+        "judge": ["boolean", StrOptions({"auto"})],
     }
 
     _name_of_number = "n_active_components"
@@ -317,6 +318,7 @@ class HDPHMMLT(HMMPredictions):
         init: Any = "auto",
         state_order: str = "auto",
         use_y: bool = True,
+        judge: bool | str = "auto",
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 10,
@@ -343,6 +345,7 @@ class HDPHMMLT(HMMPredictions):
         self.init = init
         self.state_order = state_order
         self.use_y = use_y
+        self.judge = judge
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin
@@ -507,6 +510,15 @@ class HDPHMMLT(HMMPredictions):
         """Return the number of sweeps in which concentrations keep their initial values."""
         return min(_MOST_FROZEN, self._burn_in() // 2)
 
+    def _judged_at(self, panel: Any, emission: Any) -> int | None:
+        """Return the number of sweeps after which states are judged, or None."""
+        chosen = self.judge
+        if chosen == "auto":
+            kind = getattr(emission, "judged", False)
+            is_plain = self.similarity is None and self.duration is None and self._allowed() is None
+            chosen = kind and is_plain and not isinstance(panel, LabeledPanel)
+        return max(self._burn_in(), 1) if chosen else None
+
     def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMSampler:
         if isinstance(panel, DistributedPanel):
             return start_distributed(self, panel, root, c)
@@ -536,6 +548,7 @@ class HDPHMMLT(HMMPredictions):
             duration=duration,
             state_sampler=self.state_sampler,
             n_frozen=self._n_frozen(),
+            judged_at=self._judged_at(panel, emission),
             init=check_init(self.init, sequences.ptr, self.n_components),
         )
 

@@ -383,7 +383,8 @@ def _patterns(
 FIRST_FREEDOM = 4.0
 """Initial degrees of freedom, if they are drawn."""
 
-FIRST_FREEDOMS = (4.0, 1.5, 30.0)
+FIRST_FREEDOMS = 4.0, 1.5, 30.0
+"""The same in the search for first states."""
 
 _REACH = 3.0
 """Bound on robust deviations from the median in the estimate of correlations."""
@@ -480,12 +481,15 @@ class StudentTEmission(GaussianEmission):
         "tail_prior": [tuple, list],
     }
 
+    judged = True
+    """States are judged by held-out steps in `HDPHMMLT`."""
+
     make_sampler_of = None  # type: ignore[assignment]
     """No partitions are supported, because medians and weighted sums are not exact sums."""
 
     def __init__(
         self,
-        degrees_of_freedom: float | str = 2.0,
+        degrees_of_freedom: float | str = "auto",
         covariance_type: str = "full",
         *,
         tail_prior: tuple[float, float] = (2.0, 0.1),
@@ -866,6 +870,10 @@ class StudentTSampler(GaussianSampler):
         write_log_densities(self._values, self._missing, self.means, factors, None, freedoms, out)
         if traces is not None:
             self._subtract_from_seen(0.5 * self.freedom * np.log1p(traces / self.freedom), out)
+
+    def write_log_scores(self, out: Floats) -> None:
+        """Write the log predictive densities of all steps, in which few steps of a state count."""
+        out[:] = self.model().log_obs(self._values)
 
     def log_evidence(self) -> float:
         """Return log p(x, u | z) at the missing values last drawn, with that of nu if drawn."""

@@ -79,6 +79,13 @@ class Transitions(ChainComponent):
         other._forbid(other.log_similarity)
         return other
 
+    def close(self, n_open: int) -> None:
+        """Make transitions to all states but the first ones impossible."""
+        self.allowed = np.arange(self.n_states) < n_open
+        self.allowed = np.tile(self.allowed, (self.n_states + 1, 1))
+        self.log_similarity[:] = 0.0
+        self._forbid(self.log_similarity)
+
     @property
     def _plain(self) -> bool:
         """Whether all similarities are 1, so that shorter kernels suffice."""
