@@ -67,6 +67,9 @@ class HMMSampler(ChainComponent):
     is_distributed: ClassVar[bool] = False
     """Whether its data are partitions that an executor has distributed."""
 
+    judged_at: int | None = None
+    """The sweep after which held-out steps decide how many states there are; None: never."""
+
     _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs", "_is_observed", "_known")
 
     def __init__(
@@ -102,7 +105,6 @@ class HMMSampler(ChainComponent):
             panel, self.states, transitions, emission, init, init_stream, self._known_similarity(),
             self._known,
         )  # fmt: skip
-        # The sweep after which held-out steps decide how many states there are; None: never.
         self.judged_at = judged_at if self._can_move else None
         self._first: Partition | None = None
         if self.judged_at is not None and hasattr(emission, "begin_with"):
@@ -191,7 +193,7 @@ class HMMSampler(ChainComponent):
     def _judge(self) -> None:
         """Let held-out steps decide about the states; those that are not kept are closed."""
         emission: Any = self.emission
-        judge = StateJudge(self._ptr, emission)
+        judge = StateJudge(self._ptr, emission, self.stream)
         pilots = [self._run_pilot(*judge.seen(fold)) for fold in (0, 1)]
         chosen = judge.choose(Partition.of(self.states, emission), self._first, pilots)
         self.states[:], self._first = chosen.states, None
@@ -217,7 +219,7 @@ class HMMSampler(ChainComponent):
         pilot.emission = self.emission.restrict(steps, self.transitions.n_states)
         draw_key(self.stream, pilot.stream)
         pilot._restart()
-        for _ in range(min(_MOST_PILOT_SWEEPS, self.n_sweeps // 2)):
+        for _ in range(min(_MOST_PILOT_SWEEPS, self.n_sweeps // 4)):
             pilot.sweep()
         return Partition.of(pilot.states, pilot.emission)
 

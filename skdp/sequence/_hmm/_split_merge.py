@@ -308,7 +308,7 @@ class StateSplitMerge(StateRegrouping):
         """Propose a split or a merge; return whether it was accepted."""
         self._counts = self._count()
         sizes = self._counts.sum(axis=0)
-        used, empty = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
+        used, empty = np.flatnonzero(sizes), np.flatnonzero(sizes[: self._transitions.n_open] == 0)
         if next_double(self._rng) < 0.5:
             return len(empty) > 0 and self._split(sizes, used, empty)
         return len(used) > 1 and self._merge(sizes, used, empty)
@@ -473,16 +473,26 @@ class Partition(NamedTuple):
         return int(self.states.max()) + 1
 
 
-_N_BLOCKS = 40
-"""Least number of blocks of steps; every second one is held out, then the others."""
+_N_BLOCKS, _SHORTEST = 40, 5
+"""Number of blocks of steps, and least length; every second one is held out, then the others."""
+
+
+_FEWEST_STEPS = 200
+"""Number of steps below which the best number is chosen: standard errors tell little."""
+
+_CLEAR_GAIN, _LEAST_GAIN = 2.0, 3.0
+"""Standard errors, and nats, by which the best number has to be better than one state."""
+
+_N_REDRAWS = 4
+"""Number of draws of the states after merges."""
 
 
 class StateJudge:
     """Choice of the smallest number of states that predicts held-out steps as well as the best."""
 
-    def __init__(self, ptr: Places, emission: Any):
-        self._emission = emission
-        length = max(int(ptr[-1]) // _N_BLOCKS, 1)
+    def __init__(self, ptr: Places, emission: Any, rng: NDArray[np.uint64]):
+        self._emission, self._rng = emission, rng
+        length = max(int(ptr[-1]) // _N_BLOCKS, _SHORTEST)
         starts = [np.arange(begin, end, length) for begin, end in pairwise(ptr)]
         self._blocks = np.append(np.concatenate(starts), ptr[-1]).astype(np.int64)
         self._folds = np.arange(len(self._blocks) - 1) % 2
@@ -499,7 +509,11 @@ class StateJudge:
         """Return a partition that follows by merges from that of the chain, or the first one.
         `pilots` have states of the steps that each fold leaves.
         """
-        paths = [self._merge_down(*self.seen(fold), pilots[fold]) for fold in (0, 1)]
+        paths = []
+        for fold in (0, 1):
+            steps, ptr = self.seen(fold)
+            path = self._merge_down(steps, ptr, pilots[fold])
+            paths.append([self._redraw(steps, ptr, partition) for partition in path])
         scores, partitions = [], self._merge_down(np.arange(len(chain.states)), self._blocks, chain)
         for n in range(1, max(len(path) for path in paths) + 1):
             scores.append(self._score([path[-min(n, len(path))] for path in paths]))
@@ -512,7 +526,11 @@ class StateJudge:
         logs = np.array(scores)
         losses = logs[int(logs.sum(axis=1).argmax())] - logs
         errors = losses.std(axis=1) * np.sqrt(losses.shape[1])  # standard errors of their sums
-        good = np.flatnonzero(losses.sum(axis=1) <= errors)
+        # As with topics, the best has to be clearly better than one state.
+        is_one = np.array([each.n_states == 1 for each in candidates])
+        bounds = np.where(is_one, np.maximum(_CLEAR_GAIN * errors, _LEAST_GAIN), errors)
+        is_short = self._blocks[-1] < _FEWEST_STEPS
+        good = np.flatnonzero(losses.sum(axis=1) <= (0.0 if is_short else bounds))
         # Of those with the same number, the first states, which come last here, were most probable.
         order = [(candidates[i].n_states, -i) for i in good]
         return candidates[-min(order)[1]]
@@ -542,6 +560,20 @@ class StateJudge:
             HMMMessages(self._blocks, *self._expect(ptr, partition), log_obs).log_likelihoods(logs)
             out[self._folds == fold] = logs[self._folds == fold]
         return out
+
+    def _redraw(self, steps: Places, ptr: Places, partition: Partition) -> Partition:
+        """Return a partition whose states have been drawn anew a few times: merges misplace some.
+        """
+        for _ in range(_N_REDRAWS if partition.n_states > 1 else 0):
+            log_obs = np.empty((len(steps), partition.n_states))
+            emission = self._conditioned(steps, partition, partition.n_states)
+            emission.write_log_predictive(log_obs)
+            states = partition.states.copy()
+            messages = HMMMessages(ptr, *self._expect(ptr, partition), log_obs)
+            messages.sample_states(states, self._rng)
+            states = np.unique(states, return_inverse=True)[1].reshape(-1)
+            partition = partition._replace(states=states)
+        return partition
 
     def _expect(self, ptr: Places, partition: Partition) -> tuple[Floats, Floats]:
         """Return the expected shares of states, (K,), and their transitions, (K, K)."""
