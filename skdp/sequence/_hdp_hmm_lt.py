@@ -162,6 +162,13 @@ class HDPHMMLT(HMMPredictions):
         Whether y of `fit` holds known states. False: y is ignored, for a Pipeline in which it
         belongs to a later step. If every state is known, the fit finds no others, and learns only
         transitions and distributions.
+    judge : "auto" or bool, default="auto"
+        Whether held-out steps decide about the number of states, once, at the end of the burn-in.
+        Then a fit has the smallest number whose loss is within one standard error of the best, and
+        one state unless more are clearly better (see Notes). "auto": True with
+        `CategoricalEmission` and `StudentTEmission`, False with other emissions, and with
+        similarities, durations, restricted transitions, known states or partitions. False: the
+        number is that of the posterior.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -257,6 +264,15 @@ class HDPHMMLT(HMMPredictions):
     sampling alone takes thousands of sweeps to merge two states that share a cluster. This requires
     an emission other than binary factors, or your own with the methods of `CollapsedEmission`, and
     no duration.
+
+    Under the model, states that do not differ cost little. So symbols drawn independently, such as
+    throws of dice, have many states, and so has noise with other tails than those of the states.
+    The judge compares numbers by predictions, as a user would: the panel is cut into about 40
+    blocks, and two short chains go on from the current states, without every second block. Their
+    states are merged step by step, and scored by the probabilities of the blocks that they have not
+    seen. With Student t states, the first states, found before the first sweep, compete with these.
+    The chain goes on with the chosen number of states, and all others are closed. With fewer than
+    200 steps the best number is chosen. A fit takes up to half as long again.
 
     Concentrations keep their first values during the first half of the burn-in, for at most 100
     sweeps.

@@ -763,11 +763,10 @@ class StateDetector(
             if best is not None and len(rows) > _N_WELL_SWEPT:
                 init = np.split(best.states[rows], some.ptr[1:-1])
                 max_iter = max(max_iter * _N_WELL_SWEPT // len(rows), min(max_iter, _FEWEST_SWEEPS))
-            emission = GaussianEmission(resolution=resolution)
             model = HDPHMMLT(
-                self.n_components, emission=emission, stickiness=self.stickiness, init=init, max_iter=max_iter,
-                n_samples=n_samples, n_chains=self.n_chains, n_jobs=self.n_jobs, random_state=seed,
-                verbose=self.verbose,
+                self.n_components, emission=GaussianEmission(resolution=resolution),
+                stickiness=self.stickiness, init=init, max_iter=max_iter, n_samples=n_samples,
+                n_chains=self.n_chains, n_jobs=self.n_jobs, random_state=seed, verbose=self.verbose,
             )  # fmt: skip
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")

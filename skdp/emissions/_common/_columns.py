@@ -836,7 +836,7 @@ RESOLUTION: list[Any] = [
 ]  # fmt: skip
 """Constraint of the parameter of emissions."""
 
-_DIGITS = (np.finfo(np.float64).eps, np.finfo(np.float32).eps)
+_DIGITS = (float(np.finfo(np.float64).eps), float(np.finfo(np.float32).eps))
 """Relative roundings of numbers."""
 
 
@@ -855,17 +855,17 @@ class DistinctValues(NamedTuple):
 
     @classmethod
     def _few(cls, values: Floats, counts: Places, n_rows: int) -> DistinctValues:
-        return cls(values[:0], counts[:0], n_rows) if len(values) > _MOST_VALUES else cls(
-            values, counts, n_rows
+        return (
+            cls(values[:0], counts[:0], n_rows)
+            if len(values) > _MOST_VALUES
+            else cls(values, counts, n_rows)
         )
 
     def __add__(self, other: Any) -> DistinctValues:
         n_rows = self.n_rows + other.n_rows
         if any(len(part.values) < (part.n_rows > 0) for part in (self, other)):
             return self._few(self.values[:0], self.counts[:0], n_rows)
-        values, places = np.unique(
-            np.concatenate([self.values, other.values]), return_inverse=True
-        )
+        values, places = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
         counts = np.bincount(places, np.concatenate([self.counts, other.counts]))
         return self._few(values, counts.astype(np.int64), n_rows)
 
@@ -918,8 +918,10 @@ def read_resolution(owner: Any, data: Observations, columns: Any = None) -> Floa
     if isinstance(resolution, str):
         steps = find_steps(data)
     else:
-        steps = np.full(n_columns, resolution) if np.ndim(resolution) == 0 else read_array(
-            owner, "resolution", resolution, (n_columns,), n_columns
+        steps = (
+            np.full(n_columns, resolution)
+            if np.ndim(resolution) == 0
+            else read_array(owner, "resolution", resolution, (n_columns,), n_columns)
         )
         if (steps < 0.0).any():
             raise ValueError(f"{type(owner).__name__}: resolution must not be negative.")

@@ -104,6 +104,8 @@ class AutoregressiveEmission(LinearEmission):
         S, symmetric and positive definite. The prior mean of a covariance is S / (nu - D - 1).
         None: this mean is 0.2^(1 / D) times the covariance of the residuals of `coef_prior`. (S for
         nu below D + 2 is that for D + 2.)
+    resolution : "auto", float, (D,) array or None, default="auto"
+        Steps of the grids on which columns lie, as for `GaussianEmission`. Lags count as they are.
 
     See Also
     --------

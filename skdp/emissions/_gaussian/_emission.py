@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike
 from skdp._numeric import Floats
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions._common._columns import (
+    RESOLUTION,
     ClippedRows,
     ConstantColumns,
     Observations,
-    RESOLUTION,
     PartedEmission,
     VaryingColumns,
     check_numbers,
@@ -99,6 +99,10 @@ class GaussianEmission(PartedEmission):
         that states share information about their covariances; given nu, its prior mean is the S of
         None. If nu is drawn and there are fewer than 6 rows per column, None is the same as
         "auto".
+    resolution : "auto", float, (D,) array or None, default="auto"
+        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
+        then has at least about a tenth of the squared step as its variance (see Notes). "auto":
+        found. None: all values are exact.
 
     See Also
     --------
@@ -132,6 +136,13 @@ class GaussianEmission(PartedEmission):
     given these. In directions in which columns are constant or collinear, S keeps its value for
     None, and overall it does not fall below about 1e-4 of that. The `trace_` records
     `emission_scale`, the D-th root of the ratio of the determinants of S and its prior mean.
+
+    A reading in whole degrees stands for any value of its cell. Taken as exact, readings of the
+    same degree would be a state of their own, with hardly any variance. So a value on a grid of
+    step h counts as values spread about it with the variance h^2 / 10: the log likelihood is the
+    mean of theirs, log N(x; mu, Sigma) - tr(Sigma^-1 R) / 2 with R = diag(h^2) / 10. "auto" finds
+    the largest step of which the differences of repeated values are multiples, in any unit, if at
+    least 90 % of the values of the column occur repeatedly. Mixtures take all values as exact.
 
     If nu is drawn, all its values have the same prior probability. It is drawn once a sweep, with
     means and covariances integrated out and S / (nu - D - 1) unchanged, because this is the prior

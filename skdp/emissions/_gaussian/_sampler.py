@@ -356,10 +356,10 @@ class GaussianSampler(SummedSampler):
 
     def _subtract_from_seen(self, losses: Floats, out: Floats) -> None:
         """Subtract losses of blocks in all states, (J, B), from log densities where observed."""
-        width, seen = self.means.shape[1], np.ones((1, losses.shape[1]))
+        seen: Floats = np.ones((1, losses.shape[1]))
         if self._missing is not None:
-            hidden = np.isnan(self._values).reshape(len(self._values), -1, width)
-            seen = 1.0 - hidden.all(axis=2)
+            hidden = np.isnan(self._values).reshape(len(self._values), losses.shape[1], -1)
+            seen = np.where(hidden.all(axis=2), 0.0, 1.0)
         out -= seen @ losses.T
 
     def _known(self) -> Floats:

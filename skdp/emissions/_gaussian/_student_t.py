@@ -419,11 +419,12 @@ class StudentTEmission(GaussianEmission):
 
     Parameters
     ----------
-    degrees_of_freedom : float or "auto", default=2.0
+    degrees_of_freedom : float or "auto", default="auto"
         nu, from 0.1 to 1e8: the smaller, the heavier the tails, and the farther away outliers may
-        be without getting their own states. With 2 or less the distribution has no variance.
-        "auto": drawn, one for all states, as `trace_["degrees_of_freedom"]` records; outliers may
-        then get their own states. A single value that is absurdly far away would determine nu: each
+        be without getting their own states, for example 2. But if tails are not that heavy, ordinary
+        steps are divided into several states. With 2 or less the distribution has no variance.
+        "auto": drawn, one for all states, as `trace_["degrees_of_freedom"]` records: normal noise
+        is one state, and gross errors may get their own. A single value that is absurdly far away would determine nu: each
         power of ten makes smaller nu more probable. So values farther from the median of their
         column than 1e12 times the interdecile range of its values count as if they were at this
         distance.
@@ -447,6 +448,8 @@ class StudentTEmission(GaussianEmission):
         `GaussianEmission`, but from a covariance of the observations that outliers do not stretch:
         median absolute deviations, and correlations of values cut off at three of them. It is
         not drawn. "auto": drawn, as for `GaussianEmission`; this is its prior mean.
+    resolution : "auto", float, (D,) array or None, default="auto"
+        As for `GaussianEmission`.
 
     See Also
     --------

@@ -313,9 +313,7 @@ class NormalRegressionSampler(RegressionSampler):
 
     def restrict(self, steps: Places, n_states: int) -> NormalRegressionSampler:
         """Return a sampler for some of the observations."""
-        other = NormalRegressionSampler(
-            n_states, self.roles, self.prior, self.regressions.spread
-        )
+        other = NormalRegressionSampler(n_states, self.roles, self.prior, self.regressions.spread)
         other._rows = as_readonly(self._rows[steps])
         return other
 

@@ -211,12 +211,13 @@ class HMMSampler(ChainComponent):
 
     def _run_pilot(self, steps: Places, ptr: Places) -> Partition:
         """Return states that a chain from the current ones reaches without the other steps."""
-        pilot = self.copy()
+        pilot, emission = self.copy(), self.emission
+        assert isinstance(emission, CollapsedEmission)
         pilot.judged_at, pilot.n_sweeps = None, 0
         pilot._ptr, pilot._known = ptr, None
         pilot.states, pilot._is_observed = self.states[steps], self._is_observed[steps]
         pilot._log_obs = np.empty((len(steps), self.transitions.n_states))
-        pilot.emission = self.emission.restrict(steps, self.transitions.n_states)
+        pilot.emission = emission.restrict(steps, self.transitions.n_states)
         draw_key(self.stream, pilot.stream)
         pilot._restart()
         for _ in range(min(_MOST_PILOT_SWEEPS, self.n_sweeps // 4)):

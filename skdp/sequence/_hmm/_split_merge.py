@@ -562,8 +562,7 @@ class StateJudge:
         return out
 
     def _redraw(self, steps: Places, ptr: Places, partition: Partition) -> Partition:
-        """Return a partition whose states have been drawn anew a few times: merges misplace some.
-        """
+        """Return a partition whose states have been drawn a few times: merges misplace some."""
         for _ in range(_N_REDRAWS if partition.n_states > 1 else 0):
             log_obs = np.empty((len(steps), partition.n_states))
             emission = self._conditioned(steps, partition, partition.n_states)
@@ -580,9 +579,11 @@ class StateJudge:
         states, n = partition.states, partition.n_states
         counts = np.empty((n + 1, n), dtype=np.int64)
         kernels.count_transitions(ptr, states, counts)
-        # The concentrations of the chain suit its own states. Here a transition is added to each row.
-        shares = (np.bincount(states, minlength=n) + 1.0 / n) / (len(states) + 1.0)
-        return shares, (counts[:-1] + shares) / (counts[:-1].sum(axis=1, keepdims=True) + 1.0)
+        # The concentrations of the chain suit its own states. Here one transition is added to each.
+        sizes: Floats = np.bincount(states, minlength=n).astype(np.float64)
+        shares = (sizes + 1.0 / n) / (len(states) + 1.0)
+        rows: Floats = counts[:-1] + shares
+        return shares, rows / rows.sum(axis=1, keepdims=True)
 
     def _merge_down(self, steps: Places, ptr: Places, partition: Partition) -> list[Partition]:
         """Return a partition and those that follow by the best merges, down to one state."""

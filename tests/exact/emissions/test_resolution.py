@@ -163,10 +163,9 @@ def test_draws_of_covariances(covariance_type):
 
 def test_mixtures_take_rows_as_they_are():
     values, _ = rows()
-    emissions = [GaussianEmission(resolution=resolution) for resolution in (None, STEPS)]
-    labels = [DPMixture(emission, max_iter=20, random_state=0).fit(values) for emission in emissions]
-    one, other = (model.score_samples(values) for model in labels)
-    assert_allclose(one, other)
+    emissions = (GaussianEmission(resolution=resolution) for resolution in (None, STEPS))
+    models = [DPMixture(each, max_iter=20, random_state=0).fit(values) for each in emissions]
+    assert_allclose(*(model.score_samples(values) for model in models))
 
 
 # Student t: the precision of a row is drawn
