@@ -266,6 +266,24 @@ def forget(panel: SequencePanel, memory: NDArray[np.float64]) -> SequencePanel:
     return SequencePanel(panel.values - memory * before, panel.ptr)
 
 
+# Columns on coarse grids.
+
+
+_WIDE_NOISE = 0.6
+"""Deviation of noise, in steps of its grid, from which rounding does not matter."""
+
+
+def find_coarse_steps(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the step of the grid on which each column lies, or 0 if its noise is wide, (D,)."""
+    steps = find_steps(InMemoryRows(values))
+    for d in np.flatnonzero(steps):
+        column = values[~np.isnan(values[:, d]), d]
+        deviation = 0.5 * np.sqrt(np.pi) * np.abs(np.diff(column)).mean()  # of normal noise
+        if deviation > _WIDE_NOISE * steps[d]:
+            steps[d] = 0.0
+    return steps
+
+
 # The estimator.
 
 
@@ -377,7 +395,8 @@ class StateDetector(
         explain windows.
     resolution_ : (D,) array or None
         If the states explain values: the step of the grid on which the values of each column lie,
-        such as 1 for whole degrees, or 0. None if they explain windows.
+        such as 1 for whole degrees, or 0 if there is none or noise is wider than .6 of a step, so
+        that rounding does not matter. None if they explain windows.
     model_ : HDPHMMLT
         The fitted model of the windows, or of the values of the columns that vary.
     step_ : int
@@ -547,7 +566,7 @@ class StateDetector(
         reader.memory_ = reader.resolution_ = None
         if reader.features_ is None:
             reader.memory_ = np.zeros(panel.n_features)
-            reader.resolution_ = find_steps(InMemoryRows(panel.values))
+            reader.resolution_ = find_coarse_steps(panel.values)
         known = check_known_states(y if self.use_y else None, panel.ptr, self.n_components)
         observations, layout = reader._observe(panel)
         known_windows = None if known is None else know_windows(known.states, layout)

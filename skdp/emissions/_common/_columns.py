@@ -828,8 +828,11 @@ SPREAD = 0.1
 """Variance about a value on a grid, in units of the squared step."""
 
 _MOST_VALUES, _SHARE_ON_GRID = 2**14, 0.9
-"""Largest number of distinct values on a grid, and least share of the observations on it that have
-a value that occurs again: without repetitions the step does not matter."""
+"""Largest number of distinct values on a grid, and least share of the observations on it, and of
+those whose value occurs again: without repetitions the step does not matter."""
+
+_FREQUENT, _CLOSE_TO_GRID = 0.01, 0.02
+"""Share of the observations from which a value is frequent, and largest distance from the grid."""
 
 RESOLUTION: list[Any] = [
     StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), "array-like", None,
@@ -870,21 +873,31 @@ class DistinctValues(NamedTuple):
         return self._few(values, counts.astype(np.int64), n_rows)
 
     def find_step(self) -> float:
-        """Return the largest number of which all differences of values are multiples, or 0."""
-        # Values that occur once may be off the grid.
-        repeated = self.counts > 1
-        values = self.values[repeated]
-        if len(values) < 2 or self.counts[repeated].sum() < _SHARE_ON_GRID * self.n_rows:
+        """Return the largest step of a grid on which nearly all of the values lie, or 0."""
+        is_repeated = self.counts > 1  # others may be off the grid
+        if self.counts[is_repeated].sum() < _SHARE_ON_GRID * self.n_rows:
             return 0.0
+        frequent = self.values[self.counts > max(1.0, _FREQUENT * self.n_rows)]
+        steps = [self._check_step(frequent)] if len(frequent) > 2 else []
+        return max(self._check_step(self.values[is_repeated]), *steps, 0.0)
+
+    def _check_step(self, some: Floats) -> float:
+        """Return the step of the grid of some values, or 0 if too few of all values lie on it."""
         double, single = _DIGITS
-        step = _find_step(values, double)
-        if step == 0.0 and np.array_equal(values, values.astype(np.float32)):
-            step = _find_step(values, single)
-        return step
+        step = _find_step(some, double)
+        if step == 0.0 and np.array_equal(some, some.astype(np.float32)):
+            step = _find_step(some, single)
+        if step == 0.0:
+            return 0.0
+        away = (self.values - some[0]) / step
+        on_grid = np.abs(away - np.round(away)) < _CLOSE_TO_GRID
+        return step if self.counts[on_grid].sum() >= _SHARE_ON_GRID * self.n_rows else 0.0
 
 
 def _find_step(values: Floats, digits: float) -> float:
     """Return the step of a grid on which values lie up to rounding, or 0 (Euclid's algorithm)."""
+    if len(values) < 2:
+        return 0.0
     error = 2.0 * digits * float(np.abs(values).max())
     gaps = values[1:] - values[0]
     least = np.diff(values)

@@ -421,13 +421,13 @@ class StudentTEmission(GaussianEmission):
     ----------
     degrees_of_freedom : float or "auto", default="auto"
         nu, from 0.1 to 1e8: the smaller, the heavier the tails, and the farther away outliers may
-        be without getting their own states, for example 2. But if tails are not that heavy, ordinary
-        steps are divided into several states. With 2 or less the distribution has no variance.
-        "auto": drawn, one for all states, as `trace_["degrees_of_freedom"]` records: normal noise
-        is one state, and gross errors may get their own. A single value that is absurdly far away would determine nu: each
-        power of ten makes smaller nu more probable. So values farther from the median of their
-        column than 1e12 times the interdecile range of its values count as if they were at this
-        distance.
+        be without getting their own states. But if tails are not that heavy, ordinary steps are
+        divided into several states. With 2 or less the distribution has no variance. "auto": drawn,
+        one for all states, as `trace_["degrees_of_freedom"]` records: normal noise is one state,
+        and gross errors may get their own. A single value that is absurdly far away would determine
+        nu: each power of ten makes smaller nu more probable. So values farther from the median of
+        their column than 1e12 times the interdecile range of its values count as if they were at
+        this distance.
     covariance_type : {"full", "diag"}, default="full"
         Whether columns are correlated or independent, given the state.
     tail_prior : (shape, rate), default=(2.0, 0.1)

@@ -224,13 +224,14 @@ def test_weights_and_evidence_of_students():
 def test_bound_of_students():
     """First states are sought by a lower bound of the evidence, with the weights integrated out."""
     values, nu, prior = rows()[0][:6, :1], 4.0, PRIOR.of([0])
-    sampler = make(values, "full", StudentTEmission, n_dims=1, degrees_of_freedom=nu)
+    params = {"degrees_of_freedom": nu, "resolution": 6.0}
+    sampler = make(values, "full", StudentTEmission, n_dims=1, **params)
     sampler.condition(np.zeros(6, dtype=np.int64))
 
     def log_likelihood(mu, s):
         head = special.gammaln(0.5 * (nu + 1)) - special.gammaln(0.5 * nu)
         head = head - 0.5 * np.log(nu * math.pi * s)
-        squares = [((x - mu) ** 2 + SPREAD[0]) / s for x in values[:, 0]]
+        squares = [((x - mu) ** 2 + 3.6) / s for x in values[:, 0]]
         return sum(head - 0.5 * (nu + 1) * np.log1p(q / nu) for q in squares)
 
     exact = integrate_out(log_likelihood, prior)
