@@ -1,5 +1,6 @@
 """The judge of the number of states: held-out scores against loops over steps, and decisions."""
 
+import itertools
 import math
 
 import numpy as np
@@ -52,10 +53,10 @@ def test_scores_of_blocks():
     judge = make_judge()
     seen = [judge.seen(fold)[0] for fold in (0, 1)]
     found = judge._score([Partition(STATES[i][seen[i]]) for i in (0, 1)])
-    for b, (begin, end) in enumerate(zip(BLOCKS, BLOCKS[1:], strict=False)):
+    for b, (begin, end) in enumerate(itertools.pairwise(BLOCKS)):
         states, n_states = STATES[b % 2], b % 2 + 2
         pairs = list(zip(states.tolist(), SYMBOLS.tolist(), strict=True))
-        others = [pairs[i:j] for i, j in zip(BLOCKS, BLOCKS[1:], strict=False)]
+        others = [pairs[i:j] for i, j in itertools.pairwise(BLOCKS)]
         rows = [block for c, block in enumerate(others) if c % 2 != b % 2]
         expected = score_block(SYMBOLS[begin:end], rows, n_states)
         assert found[b] == pytest.approx(expected, rel=1e-12)
@@ -65,7 +66,7 @@ def test_what_folds_see():
     judge = make_judge()
     for fold in (0, 1):
         steps, ptr = judge.seen(fold)
-        blocks = [np.arange(i, j) for i, j in zip(BLOCKS, BLOCKS[1:], strict=False)]
+        blocks = [np.arange(i, j) for i, j in itertools.pairwise(BLOCKS)]
         expected = [block for b, block in enumerate(blocks) if b % 2 != fold]
         assert_array_equal(steps, np.concatenate(expected))
         assert_array_equal(np.diff(ptr), [len(block) for block in expected])
