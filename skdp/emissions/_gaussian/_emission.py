@@ -101,8 +101,9 @@ class GaussianEmission(PartedEmission):
         "auto".
     resolution : "auto", float, (D,) array or None, default="auto"
         Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
-        then has at least about a tenth of the squared step as its variance (see Notes). "auto":
-        found. None: all values are exact.
+        of a sequence then has at least about a tenth of the squared step as its variance, in
+        columns that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all
+        values are exact.
 
     See Also
     --------

@@ -449,7 +449,10 @@ class StudentTEmission(GaussianEmission):
         median absolute deviations, and correlations of values cut off at three of them. It is
         not drawn. "auto": drawn, as for `GaussianEmission`; this is its prior mean.
     resolution : "auto", float, (D,) array or None, default="auto"
-        As for `GaussianEmission`.
+        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
+        of a sequence then has at least about a tenth of the squared step as its variance, in
+        columns that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all
+        values are exact.
 
     See Also
     --------

@@ -87,8 +87,11 @@ class RegressionEmission(LinearEmission):
         S, symmetric and positive definite, for normal targets only. The prior mean of a covariance
         is S / (nu - D - 1). None: this mean is 0.2^(1 / D) times the covariance of the residuals of
         `coef_prior`. (S for nu below D + 2 is that for D + 2.)
-    resolution : "auto", float, array of one number per column of X, or None, default="auto"
-        Steps of the grids on which normal targets lie, as for `GaussianEmission`.
+    resolution : "auto", float, (D,) array or None, default="auto"
+        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
+        of a sequence then has at least about a tenth of the squared step as its variance, in
+        columns that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all
+        values are exact.
 
     See Also
     --------
