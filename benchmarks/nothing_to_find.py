@@ -12,7 +12,7 @@ import argparse
 import warnings
 
 import numpy as np
-from report import print_header, print_table
+from report import print_header, print_table, report_done
 
 from skdp.emissions import StudentTEmission
 from skdp.mixture import DPMixture
@@ -91,10 +91,10 @@ def main():
 
     levels = np.repeat([0.0, 12.0, 24.0], N // 3)
     pairs = {name: (own, lambda rng, own=own: levels + own(rng)) for name, own in NOISE.items()}
-    rows = [
-        (name, *(compare(make, pair) for pair in pairs.values()))
-        for name, make in ESTIMATORS.items()
-    ]
+    rows = []
+    for name, make in ESTIMATORS.items():
+        rows.append((name, *(compare(make, pair) for pair in pairs.values())))
+        report_done(rows[-1])
     print_table(("estimator", *NOISE), rows)
     numbers = 2, 6, 20
     rows = [
