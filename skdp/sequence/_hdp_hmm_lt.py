@@ -162,6 +162,13 @@ class HDPHMMLT(HMMPredictions):
         Whether y of `fit` holds known states. False: y is ignored, for a Pipeline in which it
         belongs to a later step. If every state is known, the fit finds no others, and learns only
         transitions and distributions.
+    judge : "auto" or bool, default="auto"
+        Whether held-out steps decide about the number of states, once, at the end of the burn-in.
+        Then a fit has the smallest number whose loss is within one standard error of the best, and
+        one state unless more are clearly better (see Notes). "auto": True with
+        `CategoricalEmission` and `StudentTEmission`, False with other emissions, and with
+        similarities, durations, restricted transitions, known states or partitions. False: the
+        number is that of the posterior.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -258,6 +265,15 @@ class HDPHMMLT(HMMPredictions):
     an emission other than binary factors, or your own with the methods of `CollapsedEmission`, and
     no duration.
 
+    Under the model, states that do not differ cost little. So symbols drawn independently, such as
+    throws of dice, have many states, and so has noise with other tails than those of the states.
+    The judge compares numbers by predictions, as a user would: the panel is cut into about 40
+    blocks, and two short chains go on from the current states, without every second block. Their
+    states are merged step by step, and scored by the probabilities of the blocks that they have not
+    seen. With Student t states, the first states, found before the first sweep, compete with these.
+    The chain goes on with the chosen number of states, and all others are closed. With fewer than
+    200 steps the best number is chosen. A fit takes up to half as long again.
+
     Concentrations keep their first values during the first half of the burn-in, for at most 100
     sweeps.
 
@@ -290,6 +306,7 @@ class HDPHMMLT(HMMPredictions):
         "init": [StrOptions({"auto", "random"}), "array-like"],
         "state_order": [StrOptions({"auto", "given", "share", "mean"})],
         "use_y": ["boolean"],
+        "judge": ["boolean", StrOptions({"auto"})],
     }
 
     _name_of_number = "n_active_components"
@@ -317,6 +334,7 @@ class HDPHMMLT(HMMPredictions):
         init: Any = "auto",
         state_order: str = "auto",
         use_y: bool = True,
+        judge: bool | str = "auto",
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 10,
@@ -343,6 +361,7 @@ class HDPHMMLT(HMMPredictions):
         self.init = init
         self.state_order = state_order
         self.use_y = use_y
+        self.judge = judge
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin
@@ -507,6 +526,15 @@ class HDPHMMLT(HMMPredictions):
         """Return the number of sweeps in which concentrations keep their initial values."""
         return min(_MOST_FROZEN, self._burn_in() // 2)
 
+    def _judged_at(self, panel: Any, emission: Any) -> int | None:
+        """Return the number of sweeps after which states are judged, or None."""
+        chosen = self.judge
+        if chosen == "auto":
+            kind = getattr(emission, "judged", False)
+            is_plain = self.similarity is None and self.duration is None and self._allowed() is None
+            chosen = kind and is_plain and not isinstance(panel, LabeledPanel)
+        return max(self._burn_in(), 1) if chosen else None
+
     def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMSampler:
         if isinstance(panel, DistributedPanel):
             return start_distributed(self, panel, root, c)
@@ -536,6 +564,7 @@ class HDPHMMLT(HMMPredictions):
             duration=duration,
             state_sampler=self.state_sampler,
             n_frozen=self._n_frozen(),
+            judged_at=self._judged_at(panel, emission),
             init=check_init(self.init, sequences.ptr, self.n_components),
         )
 

@@ -21,7 +21,9 @@ from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.data import SequencePanel, check_panel
 from skdp.data._sequence_panel import check_no_lengths, split
+from skdp.emissions._common._columns import SPREAD, InMemoryRows, find_steps
 from skdp.emissions._common._protocol import EmissionModel
+from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.preprocessing._window_features import WindowFeatures
 from skdp.preprocessing._windows import (
     Steps,
@@ -144,10 +146,13 @@ def judge_states(
     ptr: NDArray[np.int64],
     states: NDArray[np.int64],
     cost: float,
+    spread: Any = 0.0,
 ) -> float:
-    """Return a penalized log likelihood of the complete steps given states; higher is better."""
+    """Return a penalized log likelihood of the complete steps given states; higher is better.
+    Values on a grid have variances `spread` about them, (D,).
+    """
     variances = np.nanvar(values, axis=0)
-    values = values[:, variances > 0.0]
+    values, spread = values[:, variances > 0.0], (spread + 0.0 * variances)[variances > 0.0]
     variances = variances[variances > 0.0]
     is_inner = np.ones(len(values), dtype=bool)
     is_inner[ptr[:-1]] = False
@@ -155,6 +160,7 @@ def judge_states(
     used = np.unique(states[~np.isnan(values).any(axis=1)])
     residuals = Residuals.of(values, ptr, states)
     noise, scales = residuals.noise()
+    least = np.diag(spread * (1.0 + residuals.memory**2))
     n_columns = values.shape[1]
     n_parameters = n_columns * (1 + len(used))
     log_likelihood = -np.log(scales).sum()
@@ -164,7 +170,7 @@ def judge_states(
         errors = noise[states[residuals.now] == state]
         if len(errors) == 0 or n_columns == 0:
             continue
-        scatter = errors.T @ errors
+        scatter = errors.T @ errors + len(errors) * least
         covariance = (scatter + prior) / (len(errors) + n_pseudo)
         log_likelihood -= 0.5 * len(errors) * np.linalg.slogdet(covariance)[1]
         log_likelihood -= 0.5 * np.trace(np.linalg.solve(covariance, scatter))
@@ -258,6 +264,24 @@ def forget(panel: SequencePanel, memory: NDArray[np.float64]) -> SequencePanel:
     before = np.where(np.isnan(before), panel.values, before)
     # The first value after a change still has its share of the previous state.
     return SequencePanel(panel.values - memory * before, panel.ptr)
+
+
+# Columns on coarse grids.
+
+
+_WIDE_NOISE = 0.6
+"""Deviation of noise, in steps of its grid, from which rounding does not matter."""
+
+
+def find_coarse_steps(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the step of the grid on which each column lies, or 0 if its noise is wide, (D,)."""
+    steps = find_steps(InMemoryRows(values))
+    for d in np.flatnonzero(steps):
+        column = values[~np.isnan(values[:, d]), d]
+        deviation = 0.5 * np.sqrt(np.pi) * np.abs(np.diff(column)).mean()  # of normal noise
+        if deviation > _WIDE_NOISE * steps[d]:
+            steps[d] = 0.0
+    return steps
 
 
 # The estimator.
@@ -369,6 +393,10 @@ class StateDetector(
         If the states explain values: the share a of its previous value that is subtracted from each
         value, for each column, from 0 to .999; `model_` explains x_t - a x_t-1. None if they
         explain windows.
+    resolution_ : (D,) array or None
+        If the states explain values: the step of the grid on which the values of each column lie,
+        such as 1 for whole degrees, or 0 if there is none or noise is wider than .6 of a step, so
+        that rounding does not matter. None if they explain windows.
     model_ : HDPHMMLT
         The fitted model of the windows, or of the values of the columns that vary.
     step_ : int
@@ -443,6 +471,7 @@ class StateDetector(
     """
 
     memory_: NDArray[np.float64] | None
+    resolution_: NDArray[np.float64] | None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -534,7 +563,10 @@ class StateDetector(
         seeds = make_seed_sequence(self.random_state).generate_state(2).tolist()
         reader._columns = find_varying(panel.values)
         reader.features_ = self._fit_features(panel, seeds[0])
-        reader.memory_ = np.zeros(panel.n_features) if reader.features_ is None else None
+        reader.memory_ = reader.resolution_ = None
+        if reader.features_ is None:
+            reader.memory_ = np.zeros(panel.n_features)
+            reader.resolution_ = find_coarse_steps(panel.values)
         known = check_known_states(y if self.use_y else None, panel.ptr, self.n_components)
         observations, layout = reader._observe(panel)
         known_windows = None if known is None else know_windows(known.states, layout)
@@ -701,13 +733,18 @@ class StateDetector(
     ) -> tuple[NDArray[np.int64], list[Any]]:
         """Fit models and keep the best; return its states of all observations, and its warnings."""
         self.criteria_: dict[int, float] = {}
-        best = self._try_steps(observations, observations.values, layout, seed, known)
+        steps = np.zeros(observations.values.shape[1])  # of the grid of each column
+        if self.resolution_ is not None:
+            steps = self.resolution_[slice(None) if self._columns is None else self._columns]
+        grid = steps, steps
+        best = self._try_steps(observations, observations.values, layout, seed, known, grid)
         if self.memory_ is not None:
             memory = learn_memory(observations, best.states)
             if memory.any():
                 rest = forget(observations, memory)
                 # Both are judged by the values before a part of them was forgotten.
-                other = self._try_steps(rest, observations.values, layout, seed, known)
+                grid = steps, steps * np.sqrt(1.0 + memory**2)
+                other = self._try_steps(rest, observations.values, layout, seed, known, grid)
                 if other.criterion > best.criterion:
                     best = other
                     self.memory_[slice(None) if self._columns is None else self._columns] = memory
@@ -721,8 +758,12 @@ class StateDetector(
         layout: WindowLayout,
         seed: int,
         known: NDArray[np.int64] | None,
+        grid: tuple[NDArray[np.float64], NDArray[np.float64]],
     ) -> _CandidateModel:
-        """Fit models to every step-th observation; return that with the best states of `values`."""
+        """Fit models to every step-th observation; return that with the best states of `values`.
+        `grid` has the steps on which values and observations lie.
+        """
+        steps, resolution = grid
         best: _CandidateModel | None = None
         n_samples = _N_DECODED // max(len(values), 1)
         n_samples = min(max(n_samples, _FEWEST_SAMPLES), _MOST_SAMPLES)
@@ -742,9 +783,9 @@ class StateDetector(
                 init = np.split(best.states[rows], some.ptr[1:-1])
                 max_iter = max(max_iter * _N_WELL_SWEPT // len(rows), min(max_iter, _FEWEST_SWEEPS))
             model = HDPHMMLT(
-                self.n_components, stickiness=self.stickiness, init=init, max_iter=max_iter,
-                n_samples=n_samples, n_chains=self.n_chains, n_jobs=self.n_jobs, random_state=seed,
-                verbose=self.verbose,
+                self.n_components, emission=GaussianEmission(resolution=resolution),
+                stickiness=self.stickiness, init=init, max_iter=max_iter, n_samples=n_samples,
+                n_chains=self.n_chains, n_jobs=self.n_jobs, random_state=seed, verbose=self.verbose,
             )  # fmt: skip
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -752,7 +793,7 @@ class StateDetector(
             model.set_params(init="auto")  # a clone is for other data
             states = decode_with(coarsen(model, _EVIDENCE / step), observations, known)
             cost = _COST_OF_WINDOWS if self.features_ is not None else _COST_OF_VALUES
-            criterion = judge_states(values, observations.ptr, states, cost)
+            criterion = judge_states(values, observations.ptr, states, cost, SPREAD * steps**2)
             self.criteria_[step] = max(criterion, self.criteria_.get(step, -np.inf))
             if best is None or criterion >= best.criterion:
                 best = _CandidateModel(criterion, step, model, states, caught)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -16,9 +16,10 @@ from sklearn.base import BaseEstimator
 from skdp._checks import check_scale, shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
-from skdp._sklearn_compat import EstimatorMixin, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._common import Stream
 from skdp.emissions._common._marginals import StudentMarginals
+from skdp.emissions._common._protocol import read_array
 from skdp.emissions._kernels import _gaussian as kernels
 
 # Selections of columns, and checks that each column of X belongs to one part.
@@ -808,3 +809,135 @@ def find_varying(ranges: Ranges, squares: Floats) -> NDArray[np.bool_]:
     largest = np.maximum(np.abs(ranges.lows), np.abs(ranges.highs))[:, 0]
     roundings = (ROUNDING * np.where(ranges.numbers > 0, largest, 0.0)) ** 2
     return np.asarray(variances > roundings)
+
+
+# Values on a grid, such as whole degrees.
+#
+# A value x on a grid of step h stands for any value of its cell. Its density in a state has no
+# bound: states of single cells, of variance 0, would explain rounded noise best. So x counts as
+# values spread about it with the variance r h^2 each column: the mean of log N(y; mu, Sigma) over
+# these y is log N(x; mu, Sigma) - tr(Sigma^-1 R) / 2 with R = diag(r h^2). This likelihood is
+# conjugate: scatter matrices grow by R for each row. As Sigma is estimated as the covariance of the
+# x plus R, states of single cells would explain a rounded normal distribution better than one
+# state unless (log of the variance plus r, minus log r) / 2 is at most the entropy of the cells.
+# That holds for all of them from r = .098 on; the variance of a uniform distribution, 1 / 12, is
+# not enough.
+
+
+SPREAD = 0.1
+"""Variance about a value on a grid, in units of the squared step."""
+
+_MOST_VALUES, _SHARE_ON_GRID = 2**14, 0.9
+"""Largest number of distinct values on a grid, and least share of the observations on it, and of
+those whose value occurs again: without repetitions the step does not matter."""
+
+_FREQUENT, _CLOSE_TO_GRID = 0.01, 0.02
+"""Share of the observations from which a value is frequent, and largest distance from the grid."""
+
+RESOLUTION: list[Any] = [
+    StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), "array-like", None,
+]  # fmt: skip
+"""Constraint of the parameter of emissions."""
+
+_DIGITS = (float(np.finfo(np.float64).eps), float(np.finfo(np.float32).eps))
+"""Relative roundings of numbers."""
+
+
+class DistinctValues(NamedTuple):
+    """Distinct values of a column and how often each occurs; none if there are too many."""
+
+    values: Floats
+    counts: Places
+    n_rows: int
+
+    @classmethod
+    def of(cls, column: Floats) -> DistinctValues:
+        """Return those of a column without NaN."""
+        values, counts = np.unique(column, return_counts=True)
+        return cls._few(values, counts, len(column))
+
+    @classmethod
+    def _few(cls, values: Floats, counts: Places, n_rows: int) -> DistinctValues:
+        return (
+            cls(values[:0], counts[:0], n_rows)
+            if len(values) > _MOST_VALUES
+            else cls(values, counts, n_rows)
+        )
+
+    def __add__(self, other: Any) -> DistinctValues:
+        n_rows = self.n_rows + other.n_rows
+        if any(len(part.values) < (part.n_rows > 0) for part in (self, other)):
+            return self._few(self.values[:0], self.counts[:0], n_rows)
+        values, places = np.unique(np.concatenate([self.values, other.values]), return_inverse=True)
+        counts = np.bincount(places, np.concatenate([self.counts, other.counts]))
+        return self._few(values, counts.astype(np.int64), n_rows)
+
+    def find_step(self) -> float:
+        """Return the largest step of a grid on which nearly all of the values lie, or 0."""
+        is_repeated = self.counts > 1  # others may be off the grid
+        if self.counts[is_repeated].sum() < _SHARE_ON_GRID * self.n_rows:
+            return 0.0
+        frequent = self.values[self.counts > max(1.0, _FREQUENT * self.n_rows)]
+        steps = [self._check_step(frequent)] if len(frequent) > 2 else []
+        return max(self._check_step(self.values[is_repeated]), *steps, 0.0)
+
+    def _check_step(self, some: Floats) -> float:
+        """Return the step of the grid of some values, or 0 if too few of all values lie on it."""
+        double, single = _DIGITS
+        step = _find_step(some, double)
+        if step == 0.0 and np.array_equal(some, some.astype(np.float32)):
+            step = _find_step(some, single)
+        if step == 0.0:
+            return 0.0
+        away = (self.values - some[0]) / step
+        on_grid = np.abs(away - np.round(away)) < _CLOSE_TO_GRID
+        return step if self.counts[on_grid].sum() >= _SHARE_ON_GRID * self.n_rows else 0.0
+
+
+def _find_step(values: Floats, digits: float) -> float:
+    """Return the step of a grid on which values lie up to rounding, or 0 (Euclid's algorithm)."""
+    if len(values) < 2:
+        return 0.0
+    error = 2.0 * digits * float(np.abs(values).max())
+    gaps = values[1:] - values[0]
+    least = np.diff(values)
+    least = least[least > 2.0 * error]
+    step = float(least.min(initial=np.inf))
+    # Errors of the step grow with its multiples.
+    while step**2 > 100.0 * error * gaps[-1] and np.isfinite(step):
+        rest = np.abs(gaps - step * np.round(gaps / step))
+        off = rest > error * (2.0 + 2.0 * gaps / step)
+        if not off.any():
+            return float(gaps[-1] / np.round(gaps[-1] / step))
+        step = float(rest[off].min())
+    return 0.0
+
+
+def _find_distinct(values: Floats) -> tuple[Any, ...]:
+    """Return the distinct values of each column."""
+    return tuple(DistinctValues.of(column[~np.isnan(column)]) for column in values.T)
+
+
+def find_steps(data: Observations) -> Floats:
+    """Return the step of the grid on which each column lies, (D,), or 0."""
+    return np.array([column.find_step() for column in data.sum(_find_distinct)])
+
+
+def read_resolution(owner: Any, data: Observations, columns: Any = None) -> Floats | None:
+    """Return R, (D,), of the chosen columns of observations by `resolution`; None if it is 0."""
+    resolution, n_columns = owner.resolution, data.n_features
+    if resolution is None:
+        return None
+    if isinstance(resolution, str):
+        steps = find_steps(data)
+    else:
+        steps = (
+            np.full(n_columns, resolution)
+            if np.ndim(resolution) == 0
+            else read_array(owner, "resolution", resolution, (n_columns,), n_columns)
+        )
+        if (steps < 0.0).any():
+            raise ValueError(f"{type(owner).__name__}: resolution must not be negative.")
+    if columns is not None:
+        steps = steps[columns]
+    return SPREAD * steps**2 if steps.any() else None

@@ -102,6 +102,9 @@ def find_common(totals: NDArray[Any]) -> Floats:
 _ALIKE = 1e10
 """Concentration that stands for equal distributions in all states; others are smaller."""
 
+_SETTLED = 1e-2, 1e4, 25
+"""Least and largest value of A to be compared, and their number."""
+
 _N_TRIES = 10
 """Number of moves in a sweep between equal and different distributions in the states."""
 
@@ -180,6 +183,9 @@ class CategoricalEmission(PartedEmission):
 
     allows_nan = True
     """NaN is a missing value."""
+
+    judged = True
+    """States are judged by held-out steps in `HDPHMMLT`."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_symbols": [Interval(Integral, 1, None, closed="left"), None],
@@ -433,6 +439,16 @@ class CategoricalSampler(DirichletSampler):
         low, high = map(math.log, self._bounds())
         start = math.log(self.concentration)
         self.prior = math.exp(draw_slice(log_density, start, rng)) * self._base
+
+    def settle_prior(self, part: CategoricalSampler) -> None:
+        """Set a part's A, if it is drawn, to a most probable value given the part's counts."""
+        if self.concentration_prior is None:
+            return
+        part._set_base(self._base)
+        values = np.clip(np.geomspace(*_SETTLED), *self._bounds())
+        # Its prior is left out: it would make few states that are nearly uniform look worse.
+        logs = list(map(part._find_log_evidence(), values))
+        part.prior = values[int(np.argmax(logs))] * self._base
 
     def _find_log_evidence(self) -> Callable[[float], float]:
         """Return the log evidence as a function of the concentration."""

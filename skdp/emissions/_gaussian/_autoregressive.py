@@ -15,6 +15,7 @@ from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._common._columns import (
     LEAST,
     PER_COEFFICIENT,
+    RESOLUTION,
     SHRINKAGE,
     ClippedRows,
     ConstantColumns,
@@ -28,6 +29,7 @@ from skdp.emissions._common._columns import (
     find_deviations,
     find_moments,
     find_varying,
+    read_resolution,
     widen,
 )
 from skdp.emissions._common._protocol import read_array
@@ -102,6 +104,11 @@ class AutoregressiveEmission(LinearEmission):
         S, symmetric and positive definite. The prior mean of a covariance is S / (nu - D - 1).
         None: this mean is 0.2^(1 / D) times the covariance of the residuals of `coef_prior`. (S for
         nu below D + 2 is that for D + 2.)
+    resolution : "auto", float, (D,) array or None, default="auto"
+        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
+        of a sequence then has at least about a tenth of the squared step as its variance, in
+        columns that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all
+        values are exact.
 
     See Also
     --------
@@ -171,6 +178,7 @@ class AutoregressiveEmission(LinearEmission):
         "coef_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), "array-like", None],
         "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
         "covariance_prior": ["array-like", None],
+        "resolution": RESOLUTION,
     }
 
     def __init__(
@@ -182,6 +190,7 @@ class AutoregressiveEmission(LinearEmission):
         coef_precision_prior: float | ArrayLike | None = None,
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: ArrayLike | None = None,
+        resolution: str | float | ArrayLike | None = "auto",
     ):
         self.lags = lags
         self.trend = trend
@@ -189,6 +198,7 @@ class AutoregressiveEmission(LinearEmission):
         self.coef_precision_prior = coef_precision_prior
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
+        self.resolution = resolution
 
     @property
     def n_lags(self) -> int:
@@ -221,13 +231,14 @@ class AutoregressiveEmission(LinearEmission):
         design = LagDesign(read_lags(self.lags), self.trend == "ct")
         check_lags(values, ptr, design.n_lags)
         constants = self._find_constants(InMemoryRows(values, ptr))
+        spread = self._find_spread(InMemoryRows(values, ptr), constants)
         if constants is not None:
             values = constants.leave_out(values)
         is_incomplete = bool(np.isnan(values).any())
         if is_incomplete:
             values = fill_for_priors(values, ptr, design)
         return self._make_sampler_of(
-            InMemoryRows(values, ptr), n_states, design, constants, is_incomplete
+            InMemoryRows(values, ptr), n_states, design, constants, spread, is_incomplete
         )
 
     def make_sampler_of(self, data: ObservedSequences, n_states: int) -> AutoregressiveSampler:
@@ -255,9 +266,14 @@ class AutoregressiveEmission(LinearEmission):
         validate_parameters(self)
         design = LagDesign(read_lags(self.lags), self.trend == "ct")
         constants = self._find_constants(data)
+        spread = self._find_spread(data, constants)
         if constants is not None:
             data = VaryingColumns(data, constants)
-        return self._make_sampler_of(data, n_states, design, constants, is_incomplete=False)
+        return self._make_sampler_of(data, n_states, design, constants, spread, is_incomplete=False)
+
+    def _find_spread(self, data: Any, constants: Any) -> Floats | None:
+        """Return R of the columns that vary, or None if no column is on a grid."""
+        return read_resolution(self, data, None if constants is None else constants.varying)
 
     def _find_constants(self, data: ObservedSequences) -> ConstantColumns | DependentColumns | None:
         """Return constant and dependent columns; None without any, or given an array of priors."""
@@ -285,6 +301,7 @@ class AutoregressiveEmission(LinearEmission):
         n_states: int,
         design: LagDesign,
         constants: ConstantColumns | DependentColumns | None,
+        spread: Floats | None,
         is_incomplete: bool,
     ) -> AutoregressiveSampler:
         """Return the sampler; parameters are valid, and constant columns have been left out."""
@@ -352,7 +369,7 @@ class AutoregressiveEmission(LinearEmission):
             dof,
             self._factorize("covariance_prior", scale),
         )
-        return AutoregressiveSampler(n_states, design, prior, start, opening, constants)
+        return AutoregressiveSampler(n_states, design, prior, start, opening, constants, spread)
 
 
 def count_steps(values: Floats) -> tuple[list[int]]:

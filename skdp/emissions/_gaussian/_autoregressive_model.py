@@ -247,8 +247,13 @@ class Regressions(ChainComponent):
     Rows hold regressors without the constant, then residuals; a row of NaN has the density 1.
     """
 
-    def __init__(self, n_states: int, prior: RegressionPrior):
+    def __init__(self, n_states: int, prior: RegressionPrior, spread: Floats | None = None):
         self.prior = prior
+        # R of targets on a grid, (D,), see `_columns`; and R in the units of the residuals.
+        self.spread, self._scaled_spread = spread, None
+        if spread is not None:
+            roots = solve_triangular(prior.scale_root, np.diag(np.sqrt(spread)), lower=True)
+            self._scaled_spread = roots @ roots.T
         n_dims = len(prior.scale_root)
         width = n_dims + len(prior.precision_root)
         self._first = 1.0 / prior.precision_root[0, 0]
@@ -268,6 +273,9 @@ class Regressions(ChainComponent):
         centers, scatter = np.empty(firsts.shape), np.empty(seconds.shape)
         measured.settle(sums, self.counts, centers, scatter)
         kernels.complete(self._first, self.counts, centers, scatter, self.products)
+        if self._scaled_spread is not None:
+            n = len(self._scaled_spread)
+            self.products[:, -n:, -n:] += self.counts[:, None, None] * self._scaled_spread
 
     def draw(self, rng: NDArray[np.uint64]) -> None:
         """Draw coefficients and covariances given the stored statistics."""
@@ -288,6 +296,10 @@ class Regressions(ChainComponent):
             rows, self._first, self.maps, self.log_dets, self._shift,
             np.empty((n_dims, width, n_states)), np.empty((n_dims + 5, n_states)), out,
         )  # fmt: skip
+        if self._scaled_spread is not None:
+            factors = self.maps[:, :, -n_dims:]
+            traces = np.einsum("jde,ef,jdf->j", factors, self._scaled_spread, factors)
+            out[~np.isnan(rows[:, 0])] -= 0.5 * traces
 
     def write_log_predictive(self, rows: Floats, out: Floats) -> None:
         """Write the log predictive densities of all rows given the observations of each state."""

@@ -170,6 +170,7 @@ class AutoregressiveSampler(RegressionSampler):
         constants: ConstantColumns
         | DependentColumns
         | None = None,  # columns that only the models have
+        spread: Floats | None = None,  # R of columns on a grid, see `_columns`
     ):
         # `opening`, for missing values, is the regression on all the data: (D, K + D), from
         # [1, a_t, x_t] to standard normal residuals.
@@ -178,7 +179,7 @@ class AutoregressiveSampler(RegressionSampler):
         self.n_states, self.design = n_states, design
         self._drawn: Floats | None = None
         self.n_dims = len(prior.scale_root)
-        self.regressions = Regressions(n_states, prior)
+        self.regressions = Regressions(n_states, prior, spread)
 
     @property
     def n_lags(self) -> int:
@@ -230,8 +231,9 @@ class AutoregressiveSampler(RegressionSampler):
     def of_states(self, n_states: int) -> AutoregressiveSampler:
         """Return a sampler with the same prior, without observations."""
         return AutoregressiveSampler(
-            n_states, self.design, self.prior, self.starting_lags, self.opening, self.constants
-        )
+            n_states, self.design, self.prior, self.starting_lags, self.opening, self.constants,
+            self.regressions.spread,
+        )  # fmt: skip
 
     def restrict(self, steps: Places, n_states: int) -> AutoregressiveSampler:
         """Return a sampler for some of the completed observations, with their lags."""

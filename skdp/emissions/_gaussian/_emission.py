@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from skdp._numeric import Floats
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions._common._columns import (
+    RESOLUTION,
     ClippedRows,
     ConstantColumns,
     Observations,
@@ -22,6 +23,7 @@ from skdp.emissions._common._columns import (
     find_moments,
     find_varying,
     moments_of,
+    read_resolution,
 )
 from skdp.emissions._common._protocol import is_symmetric, read_array
 from skdp.emissions._gaussian._sampler import (
@@ -97,6 +99,11 @@ class GaussianEmission(PartedEmission):
         that states share information about their covariances; given nu, its prior mean is the S of
         None. If nu is drawn and there are fewer than 6 rows per column, None is the same as
         "auto".
+    resolution : "auto", float, (D,) array or None, default="auto"
+        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
+        of a sequence then has at least about a tenth of the squared step as its variance, in
+        columns that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all
+        values are exact, as they always are in mixtures, which refuse a number.
 
     See Also
     --------
@@ -131,6 +138,13 @@ class GaussianEmission(PartedEmission):
     None, and overall it does not fall below about 1e-4 of that. The `trace_` records
     `emission_scale`, the D-th root of the ratio of the determinants of S and its prior mean.
 
+    A reading in whole degrees stands for any value of its cell. Taken as exact, readings of the
+    same degree would be a state of their own, with hardly any variance. So a value on a grid of
+    step h counts as values spread about it with the variance h^2 / 10: the log likelihood is the
+    mean of theirs, log N(x; mu, Sigma) - tr(Sigma^-1 R) / 2 with R = diag(h^2) / 10. "auto" finds
+    the largest step of which the differences of repeated values are multiples, in any unit, if at
+    least 90 % of the values of the column occur repeatedly. Mixtures take all values as exact.
+
     If nu is drawn, all its values have the same prior probability. It is drawn once a sweep, with
     means and covariances integrated out and S / (nu - D - 1) unchanged, because this is the prior
     mean of a covariance. The `trace_` records it as `emission_degrees_of_freedom`. If there are few
@@ -161,6 +175,7 @@ class GaussianEmission(PartedEmission):
         "mean_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), None],
         "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
         "covariance_prior": [StrOptions({"auto"}), "array-like", None],
+        "resolution": RESOLUTION,
     }
 
     def __init__(
@@ -171,12 +186,14 @@ class GaussianEmission(PartedEmission):
         mean_precision_prior: float | None = None,
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: str | ArrayLike | None = None,
+        resolution: str | float | ArrayLike | None = "auto",
     ):
         self.covariance_type = covariance_type
         self.mean_prior = mean_prior
         self.mean_precision_prior = mean_precision_prior
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
+        self.resolution = resolution
 
     def _check_values(self, values: Floats) -> None:
         """Raise a ValueError for impossible observations."""
@@ -187,6 +204,7 @@ class GaussianEmission(PartedEmission):
         n_dims, constants = data.n_features, None
         if self.covariance_prior is None or isinstance(self.covariance_prior, str):
             constants = ConstantColumns.of(data)
+        spread = read_resolution(self, data, None if constants is None else constants.varying)
         if constants is not None:
             data = VaryingColumns(data, constants)
         prior = self._make_prior(n_dims, lambda: moments_of(data), constants)
@@ -194,7 +212,11 @@ class GaussianEmission(PartedEmission):
         few = are_very_few(n_rows, prior.mean.shape[1])
         scale_prior = self._make_scale_prior(prior, data, has_very_few_rows=few)
         full = self.covariance_type == "full"
-        return GaussianSampler(n_states, prior, scale_prior, None, constants, full=full)
+        sampler = GaussianSampler(n_states, prior, scale_prior, None, constants, full=full)
+        if spread is not None:
+            sampler.spread = spread.reshape(prior.mean.shape)
+            sampler.resolution_is_given = not isinstance(self.resolution, str)
+        return sampler
 
     def _make_scale_prior(
         self, prior: GaussianPrior, data: Observations, *, has_very_few_rows: bool = False

@@ -250,6 +250,8 @@ class GaussianSampler(SummedSampler):
         # Without constant columns, which models have; `full`: their covariances are matrices.
         self.constants, self.full = constants, full
         self.held = False  # whether `draw` leaves S and nu unchanged
+        self.spread: Floats | None = None  # (B, W): R of columns on a grid, see `_columns`
+        self.resolution_is_given = False
         # In mixtures, the observations with missing values as last drawn; kernels write to it.
         self.completed: Floats | None = None
         self.n_states = n_states
@@ -319,9 +321,11 @@ class GaussianSampler(SummedSampler):
 
     def of_states(self, n_states: int) -> GaussianSampler:
         """Return a sampler without observations, whose prior is fixed at the current one."""
-        return GaussianSampler(
+        other = GaussianSampler(
             n_states, self.prior, None, self._start_factors, self.constants, full=self.full
         )
+        other.spread = self.spread
+        return other
 
     def measure(self, states: Places) -> Ranges:
         """Return the ranges that `add_up` needs, which are additive over parts of the data."""
@@ -334,6 +338,39 @@ class GaussianSampler(SummedSampler):
     def take(self, measured: Ranges, sums: Sums) -> None:
         """Store the statistics of all observations."""
         measured.settle(sums, self.counts, self.centers, self.scatter)
+        self._spread_values()
+
+    def _take_rows_as_exact(self) -> None:
+        """Forget the resolution, in mixtures; raise ValueError if it was given."""
+        if self.spread is not None and self.resolution_is_given:
+            raise ValueError(
+                "resolution: mixtures take the values of rows as exact. Leave it 'auto' or None, "
+                "or use an HDPHMMLT."
+            )
+        self.spread = None
+
+    def _spread_values(self) -> None:
+        """Add R of all rows to the scatter, if columns are on a grid."""
+        if self.spread is not None:
+            masses = self._statistics()[1].reshape(-1, len(self.spread), 1)
+            diagonals = np.einsum("kdd->kd", self.scatter)
+            diagonals += (masses * self.spread).reshape(diagonals.shape)
+
+    def _find_traces(self) -> Floats | None:
+        """Return tr(Sigma^-1 R) of the blocks of all states, (J, B), or None if R is 0."""
+        if self.spread is None:
+            return None
+        factors = self.precision_factors.reshape(self.n_states, *self.prior.scale.shape)
+        traces: Floats = np.einsum("kbde,be->kb", factors**2, self.spread)
+        return traces
+
+    def _subtract_from_seen(self, losses: Floats, out: Floats) -> None:
+        """Subtract losses of blocks in all states, (J, B), from log densities where observed."""
+        seen: Floats = np.ones((1, losses.shape[1]))
+        if self._missing is not None:
+            hidden = np.isnan(self._values).reshape(len(self._values), losses.shape[1], -1)
+            seen = np.where(hidden.all(axis=2), 0.0, 1.0)
+        out -= seen @ losses.T
 
     def _known(self) -> Floats:
         """Return the observations, with missing values filled in if they were drawn."""
@@ -477,6 +514,9 @@ class GaussianSampler(SummedSampler):
             self._values, self._missing, self.means, self.precision_factors, self.log_dets, None,
             out,
         )  # fmt: skip
+        traces = self._find_traces()
+        if traces is not None:
+            self._subtract_from_seen(0.5 * traces, out)
 
     def log_evidence(self) -> float:
         """Return log p(x | z) with the last drawn missing values, plus log p(nu, S) if drawn."""
@@ -542,6 +582,7 @@ class GaussianSampler(SummedSampler):
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior in the format of the cluster kernels."""
+        self._take_rows_as_exact()
         if self._missing is None:
             return gaussian_terms(self._values, *self.prior)
         if self.completed is None:
@@ -585,6 +626,7 @@ class GaussianSampler(SummedSampler):
     def columns_of_cells(self) -> NormalColumns | None:
         """Return the columns and their prior if they are independent, otherwise None."""
         mean, precision, dof, scale = self.prior
+        self._take_rows_as_exact()
         if mean.shape[1] > 1:
             return None
         return NormalColumns(self._values, mean.ravel(), precision, dof, scale.ravel())

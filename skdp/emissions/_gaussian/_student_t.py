@@ -19,7 +19,13 @@ from skdp._numeric._random import draw_key, draw_slice, make_generator
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterTerms, augmented_terms
-from skdp.emissions._common._columns import ClippedRows, InMemoryRows, check_numbers, moments
+from skdp.emissions._common._columns import (
+    ClippedRows,
+    InMemoryRows,
+    check_numbers,
+    moments,
+    read_resolution,
+)
 from skdp.emissions._common._marginals import (
     ColumnMarginals,
     StatesMixin,
@@ -377,6 +383,9 @@ def _patterns(
 FIRST_FREEDOM = 4.0
 """Initial degrees of freedom, if they are drawn."""
 
+FIRST_FREEDOMS = 4.0, 1.5, 30.0
+"""The same in the search for first states."""
+
 _REACH = 3.0
 """Bound on robust deviations from the median in the estimate of correlations."""
 
@@ -410,14 +419,15 @@ class StudentTEmission(GaussianEmission):
 
     Parameters
     ----------
-    degrees_of_freedom : float or "auto", default=2.0
+    degrees_of_freedom : float or "auto", default="auto"
         nu, from 0.1 to 1e8: the smaller, the heavier the tails, and the farther away outliers may
-        be without getting their own states. With 2 or less the distribution has no variance.
-        "auto": drawn, one for all states, as `trace_["degrees_of_freedom"]` records; outliers may
-        then get their own states. A single value that is absurdly far away would determine nu: each
-        power of ten makes smaller nu more probable. So values farther from the median of their
-        column than 1e12 times the interdecile range of its values count as if they were at this
-        distance.
+        be without getting their own states. But if tails are not that heavy, ordinary steps are
+        divided into several states. With 2 or less the distribution has no variance. "auto": drawn,
+        one for all states, as `trace_["degrees_of_freedom"]` records: normal noise is one state,
+        and gross errors may get their own. A single value that is absurdly far away would determine
+        nu: each power of ten makes smaller nu more probable. So values farther from the median of
+        their column than 1e12 times the interdecile range of its values count as if they were at
+        this distance.
     covariance_type : {"full", "diag"}, default="full"
         Whether columns are correlated or independent, given the state.
     tail_prior : (shape, rate), default=(2.0, 0.1)
@@ -438,6 +448,11 @@ class StudentTEmission(GaussianEmission):
         `GaussianEmission`, but from a covariance of the observations that outliers do not stretch:
         median absolute deviations, and correlations of values cut off at three of them. It is
         not drawn. "auto": drawn, as for `GaussianEmission`; this is its prior mean.
+    resolution : "auto", float, (D,) array or None, default="auto"
+        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
+        of a sequence then has at least about a tenth of the squared step as its variance, in
+        columns that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all
+        values are exact.
 
     See Also
     --------
@@ -472,12 +487,15 @@ class StudentTEmission(GaussianEmission):
         "tail_prior": [tuple, list],
     }
 
+    judged = True
+    """States are judged by held-out steps in `HDPHMMLT`."""
+
     make_sampler_of = None  # type: ignore[assignment]
     """No partitions are supported, because medians and weighted sums are not exact sums."""
 
     def __init__(
         self,
-        degrees_of_freedom: float | str = 2.0,
+        degrees_of_freedom: float | str = "auto",
         covariance_type: str = "full",
         *,
         tail_prior: tuple[float, float] = (2.0, 0.1),
@@ -485,6 +503,7 @@ class StudentTEmission(GaussianEmission):
         mean_precision_prior: float | None = None,
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: str | ArrayLike | None = None,
+        resolution: str | float | ArrayLike | None = "auto",
     ):
         super().__init__(
             covariance_type,
@@ -492,6 +511,7 @@ class StudentTEmission(GaussianEmission):
             mean_precision_prior=mean_precision_prior,
             degrees_of_freedom_prior=degrees_of_freedom_prior,
             covariance_prior=covariance_prior,
+            resolution=resolution,
         )
         self.degrees_of_freedom = degrees_of_freedom
         self.tail_prior = tail_prior
@@ -520,11 +540,17 @@ class StudentTEmission(GaussianEmission):
         check_numbers(values)
         prior = self._make_prior(values.shape[1], lambda: robust_moments(values))
         scale_prior = self._make_scale_prior(prior, InMemoryRows(values))
-        if isinstance(self.degrees_of_freedom, str):
-            sampler = StudentTSampler(n_states, prior, FIRST_FREEDOM, tail_prior, scale_prior)
+        is_drawn = isinstance(self.degrees_of_freedom, str)
+        freedom = FIRST_FREEDOM if is_drawn else float(self.degrees_of_freedom)
+        own_prior = tail_prior if is_drawn else None
+        sampler = StudentTSampler(n_states, prior, freedom, own_prior, scale_prior)
+        spread = read_resolution(self, InMemoryRows(values))
+        if spread is not None:
+            sampler.spread = spread.reshape(prior.mean.shape)
+            sampler.resolution_is_given = not isinstance(self.resolution, str)
+        if is_drawn:
             sampler.limits = find_limits(values)
-            return sampler
-        return StudentTSampler(n_states, prior, float(self.degrees_of_freedom), None, scale_prior)
+        return sampler
 
 
 def find_limits(values: Floats) -> tuple[Floats, Floats]:
@@ -599,6 +625,16 @@ class StudentTSampler(GaussianSampler):
         self._n_observed = seen.sum(axis=2).astype(np.float64)
         self._weights: Floats | None = None
 
+    @property
+    def first_freedoms(self) -> tuple[float, ...]:
+        """Values of nu with which to seek first states; none if it is known."""
+        return () if self.tail_prior is None else FIRST_FREEDOMS
+
+    def begin_with(self, freedom: float) -> None:
+        """Set the first value of nu."""
+        self.freedom = freedom
+        self._first_weights = self._guess_weights()
+
     def _guess_weights(self) -> Floats:
         """Return the weights that steps would have in a single state with robust moments."""
         width = self.means.shape[1]
@@ -614,6 +650,7 @@ class StudentTSampler(GaussianSampler):
         other = StudentTSampler(
             n_states, self.prior, self.freedom, self.tail_prior, None, self._start_factors
         )
+        other.spread = self.spread
         other._values, other._filled, other._missing = part._values, None, part._missing
         other.is_incomplete = part.is_incomplete
         other._take_gaps()
@@ -634,6 +671,9 @@ class StudentTSampler(GaussianSampler):
         if self._missing is not None:
             known = self.means, self.precision_factors, np.empty((width, width))
             kernels.measure_incomplete(values, states, *self._missing, *known, out)
+        traces = self._find_traces()
+        if traces is not None:
+            out += np.where(self._n_observed > 0.0, traces[states], 0.0)
         return out
 
     def complete(self, states: Places, rng: Stream) -> None:
@@ -696,6 +736,7 @@ class StudentTSampler(GaussianSampler):
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior in the format of the cluster kernels."""
+        self._take_rows_as_exact()
         if self.completed is None:
             self.completed = self._completed_by_means()
             self.drawn_weights = np.ones((len(self._values), len(self.prior.mean)))
@@ -765,9 +806,14 @@ class StudentTSampler(GaussianSampler):
 
     def _take(self, values: Floats, weights: Floats, states: Places) -> None:
         """Set the statistics of weighted observations."""
-        kernels.add_up_weighted(values, weights, states, *self._statistics())
+        self._add_up_weighted(values, weights, states)
         seen = ~np.isnan(values[:, :: self.means.shape[1]])
         self._log_density_of_weights = self._weigh(weights[seen])
+
+    def _add_up_weighted(self, values: Floats, weights: Floats, states: Places) -> None:
+        """Write the statistics of weighted observations."""
+        kernels.add_up_weighted(values, weights, states, *self._statistics())
+        self._spread_values()
 
     def _fit(self, values: Floats, states: Places, known: NDArray[np.bool_]) -> None:
         """Set the statistics with variational weights; the log evidence is then a lower bound."""
@@ -781,10 +827,13 @@ class StudentTSampler(GaussianSampler):
         shape = 0.5 * (nu + width)
         constant = 0.5 * nu * np.log(0.5 * nu) - gammaln(0.5 * nu) + gammaln(shape)
         distances = np.empty(weights.shape)
-        kernels.add_up_weighted(values, weights, states, *self._statistics())
+        self._add_up_weighted(values, weights, states)
         for _ in range(_MOST_FITS):
             self._write_expected()
             kernels.measure(values, states, self.means, self.precision_factors, distances)
+            traces = self._find_traces()
+            if traces is not None:
+                distances += traces[states]
             dofs = dof + self.counts
             ratios = dofs / np.where(dofs > width + 1.0, dofs - width - 1.0, dofs)
             spread = width / (precision + self.masses)
@@ -792,7 +841,7 @@ class StudentTSampler(GaussianSampler):
             distances += spread[components]
             rates = np.where(seen, 0.5 * (nu + distances), 0.5 * nu)
             weights = shape / rates
-            kernels.add_up_weighted(values, weights, states, *self._statistics())
+            self._add_up_weighted(values, weights, states)
             terms = constant - shape * np.log(rates) + (rates - 0.5 * nu) * weights
             self._log_density_of_weights = float(terms[seen].sum())
             bound = self.log_evidence()
@@ -821,10 +870,17 @@ class StudentTSampler(GaussianSampler):
 
     def write_log_obs(self, out: Floats) -> None:
         """Write the log densities of the observed values, with the weights integrated out."""
-        write_log_densities(
-            self._values, self._missing, self.means, self.precision_factors / np.sqrt(self.freedom),
-            None, np.full(len(self.counts), self.freedom), out,
-        )  # fmt: skip
+        traces, freedoms = self._find_traces(), np.full(len(self.counts), self.freedom)
+        # log(1 + (q + c) / nu) = log(1 + c / nu) + log(1 + q / (nu + c)) with c = tr(Sigma^-1 R).
+        sizes = freedoms if traces is None else freedoms + traces.ravel()
+        factors = self.precision_factors / np.sqrt(sizes)[:, np.newaxis, np.newaxis]
+        write_log_densities(self._values, self._missing, self.means, factors, None, freedoms, out)
+        if traces is not None:
+            self._subtract_from_seen(0.5 * self.freedom * np.log1p(traces / self.freedom), out)
+
+    def write_log_scores(self, out: Floats) -> None:
+        """Write the log predictive densities of all steps, in which few steps of a state count."""
+        out[:] = self.model().log_obs(self._values)
 
     def log_evidence(self) -> float:
         """Return log p(x, u | z) at the missing values last drawn, with that of nu if drawn."""

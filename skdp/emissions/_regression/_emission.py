@@ -15,12 +15,14 @@ from skdp._numeric import Floats, Places
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._common._columns import (
     LEAST,
+    RESOLUTION,
     ClippedRows,
     InMemoryRows,
     find_covariance,
     find_deviations,
     find_moments,
     find_varying,
+    read_resolution,
     widen,
 )
 from skdp.emissions._common._protocol import read_array
@@ -85,6 +87,11 @@ class RegressionEmission(LinearEmission):
         S, symmetric and positive definite, for normal targets only. The prior mean of a covariance
         is S / (nu - D - 1). None: this mean is 0.2^(1 / D) times the covariance of the residuals of
         `coef_prior`. (S for nu below D + 2 is that for D + 2.)
+    resolution : "auto", float, (D,) array or None, default="auto"
+        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
+        of a sequence then has at least about a tenth of the squared step as its variance, in
+        columns that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all
+        values are exact.
 
     See Also
     --------
@@ -166,6 +173,7 @@ class RegressionEmission(LinearEmission):
         "coef_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), "array-like", None],
         "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
         "covariance_prior": ["array-like", None],
+        "resolution": RESOLUTION,
     }
 
     def __init__(
@@ -178,6 +186,7 @@ class RegressionEmission(LinearEmission):
         coef_precision_prior: float | ArrayLike | None = None,
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: ArrayLike | None = None,
+        resolution: str | float | ArrayLike | None = "auto",
     ):
         self.targets = targets
         self.inputs = inputs
@@ -186,6 +195,7 @@ class RegressionEmission(LinearEmission):
         self.coef_precision_prior = coef_precision_prior
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
+        self.resolution = resolution
 
     def with_feature_names(self, names: Any) -> Self:
         """Return a copy of the emission that uses the names of columns.
@@ -241,7 +251,8 @@ class RegressionEmission(LinearEmission):
             coefs = np.hstack([coefs[:, -1:], coefs[:, :-1]])  # the intercepts come first
         if self.output == "normal":
             prior = self._make_normal_prior(roles, values, means, covariance, coefs)
-            return NormalRegressionSampler(n_states, roles, prior)
+            spread = read_resolution(self, InMemoryRows(values), roles.targets)
+            return NormalRegressionSampler(n_states, roles, prior, spread)
         for name in ("degrees_of_freedom_prior", "covariance_prior"):
             if getattr(self, name) is not None:
                 raise ValueError(

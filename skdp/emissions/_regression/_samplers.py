@@ -293,10 +293,12 @@ class NormalRegressionSampler(RegressionSampler):
     # has the density 1.
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows",)
 
-    def __init__(self, n_states: int, roles: Roles, prior: RegressionPrior):
+    def __init__(
+        self, n_states: int, roles: Roles, prior: RegressionPrior, spread: Floats | None = None
+    ):
         self.n_states, self.roles, self.prior = n_states, roles, prior
         self.target_columns = roles.targets
-        self.regressions = Regressions(n_states, prior)
+        self.regressions = Regressions(n_states, prior, spread)
 
     def attach(self, values: Floats) -> None:
         """Store the observations."""
@@ -311,7 +313,7 @@ class NormalRegressionSampler(RegressionSampler):
 
     def restrict(self, steps: Places, n_states: int) -> NormalRegressionSampler:
         """Return a sampler for some of the observations."""
-        other = NormalRegressionSampler(n_states, self.roles, self.prior)
+        other = NormalRegressionSampler(n_states, self.roles, self.prior, self.regressions.spread)
         other._rows = as_readonly(self._rows[steps])
         return other
 

@@ -143,6 +143,21 @@ class InitialSplitMerge(StateRegrouping):
     def run(self) -> None:
         """Write the states."""
         emission: Any = self._emission
+        freedoms, found = getattr(emission, "first_freedoms", ()), []
+        for freedom in freedoms:
+            emission.begin_with(freedom)
+            self._run()
+            self._take(self._states)
+            found.append((self._log_joint(), self._states.copy(), emission.prior, freedom))
+        if not freedoms:
+            self._run()
+            return
+        _, self._states[:], emission.prior, freedom = max(found, key=lambda start: start[0])
+        emission.begin_with(freedom)
+
+    def _run(self) -> None:
+        """Write the states, given the degrees of freedom of Student t distributions."""
+        emission: Any = self._emission
         if not getattr(emission, "has_few_rows", False):
             self._split_all()
             self._merge_all()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from skdp._numeric import Places
+from skdp._numeric._random import draw_key
 from skdp._part import ChainComponent
 from skdp.data import SequencePanel
 from skdp.emissions._common._protocol import (
@@ -32,7 +33,7 @@ from skdp.sequence._hmm._messages import (
     observed_steps,
 )
 from skdp.sequence._hmm._model import HMMModel, count_active
-from skdp.sequence._hmm._split_merge import StateSplitMerge
+from skdp.sequence._hmm._split_merge import Partition, StateJudge, StateSplitMerge
 from skdp.sequence._hmm._transitions import HMMState, Transitions
 from skdp.sequence._similarities._protocol import (
     EmissionCoupledSampler,
@@ -47,6 +48,9 @@ STATE_SAMPLERS = {
 
 FIRST_PERIOD, N_FIRST, LATER_PERIOD = 2, 250, 5
 """A split or merge is tried in every second of the first sweeps, in every fifth of the others."""
+
+_MOST_PILOT_SWEEPS = 50
+"""Largest number of sweeps of a pilot."""
 
 
 class HMMDraw(NamedTuple):
@@ -63,6 +67,9 @@ class HMMSampler(ChainComponent):
     is_distributed: ClassVar[bool] = False
     """Whether its data are partitions that an executor has distributed."""
 
+    judged_at: int | None = None
+    """The sweep after which held-out steps decide how many states there are; None: never."""
+
     _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs", "_is_observed", "_known")
 
     def __init__(
@@ -78,6 +85,7 @@ class HMMSampler(ChainComponent):
         state_sampler: str = "ffbs",
         n_frozen: int = 0,
         init: Any = "auto",
+        judged_at: int | None = None,
     ):
         # In the first sweeps, states follow each other at random. Learned from these,
         # concentrations would leave few states, and similarities would not differ: they keep their
@@ -97,6 +105,10 @@ class HMMSampler(ChainComponent):
             panel, self.states, transitions, emission, init, init_stream, self._known_similarity(),
             self._known,
         )  # fmt: skip
+        self.judged_at = judged_at if self._can_move else None
+        self._first: Partition | None = None
+        if self.judged_at is not None and hasattr(emission, "begin_with"):
+            self._first = Partition.of(self.states, emission)
         self._begin(init_stream)
 
     def _known_similarity(self) -> NDArray[np.float64] | None:
@@ -175,6 +187,42 @@ class HMMSampler(ChainComponent):
         self._draw_parameters(self.stream, rates_known=not moved)
         self.n_frozen = max(self.n_frozen - 1, 0)
         self.n_sweeps += 1
+        if self.n_sweeps == self.judged_at:
+            self._judge()
+
+    def _judge(self) -> None:
+        """Let held-out steps decide about the states; those that are not kept are closed."""
+        emission: Any = self.emission
+        judge = StateJudge(self._ptr, emission, self.stream)
+        pilots = [self._run_pilot(*judge.seen(fold)) for fold in (0, 1)]
+        chosen = judge.choose(Partition.of(self.states, emission), self._first, pilots)
+        self.states[:], self._first = chosen.states, None
+        if chosen.setting is not None:
+            emission.begin_with(chosen.setting)
+        self.transitions.close(chosen.n_states)
+        self._restart()
+
+    def _restart(self) -> None:
+        """Draw parameters given the states, to which the current parameters do not belong."""
+        emission: Any = self.emission
+        emission.condition(self.states)
+        emission.write_log_predictive(self._log_obs)  # expected parameters: latent values need some
+        self._draw_parameters(self.stream, rates_known=False)
+
+    def _run_pilot(self, steps: Places, ptr: Places) -> Partition:
+        """Return states that a chain from the current ones reaches without the other steps."""
+        pilot, emission = self.copy(), self.emission
+        assert isinstance(emission, CollapsedEmission)
+        pilot.judged_at, pilot.n_sweeps = None, 0
+        pilot._ptr, pilot._known = ptr, None
+        pilot.states, pilot._is_observed = self.states[steps], self._is_observed[steps]
+        pilot._log_obs = np.empty((len(steps), self.transitions.n_states))
+        pilot.emission = emission.restrict(steps, self.transitions.n_states)
+        draw_key(self.stream, pilot.stream)
+        pilot._restart()
+        for _ in range(min(_MOST_PILOT_SWEEPS, self.n_sweeps // 4)):
+            pilot.sweep()
+        return Partition.of(pilot.states, pilot.emission)
 
     def _draw_states(self) -> int:
         """Draw states and missing values; return the first impossible sequence, or -1."""

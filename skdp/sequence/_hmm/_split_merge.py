@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,8 @@ from skdp._numeric import Floats, Places
 from skdp._numeric._arithmetic import round_sum
 from skdp._numeric._random import draw_key, draw_log_gamma, next_double
 from skdp.emissions._common._protocol import CollapsedEmission
-from skdp.sequence._hmm._messages import KnownStates
+from skdp.inference._chain import check_interrupts
+from skdp.sequence._hmm._messages import HMMMessages, KnownStates
 from skdp.sequence._hmm._transitions import SMALLEST_WEIGHT, Transitions
 from skdp.sequence._kernels import _transitions as kernels
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler
@@ -306,7 +308,7 @@ class StateSplitMerge(StateRegrouping):
         """Propose a split or a merge; return whether it was accepted."""
         self._counts = self._count()
         sizes = self._counts.sum(axis=0)
-        used, empty = np.flatnonzero(sizes), np.flatnonzero(sizes == 0)
+        used, empty = np.flatnonzero(sizes), np.flatnonzero(sizes[: self._transitions.n_open] == 0)
         if next_double(self._rng) < 0.5:
             return len(empty) > 0 and self._split(sizes, used, empty)
         return len(used) > 1 and self._merge(sizes, used, empty)
@@ -444,3 +446,161 @@ def log_probability_of_merge(counts: Places, b: int) -> float:
 def log_density_of_share(weights: Floats, shapes: Floats) -> float:
     """Return the log density of the logit of the first weight's share of two weights."""
     return float(shapes @ np.log(weights / weights.sum()) - betaln(*shapes))
+
+
+# The number of states that held-out steps support.
+#
+# If data are not quite from the model, or states are all alike, the posterior holds more states
+# than predictions need. So the number of states is judged as that of topics is: by the probability
+# of held-out steps, given those before them. Pilots, short chains, do not see these steps.
+
+
+class Partition(NamedTuple):
+    """States of some steps, without gaps in their numbers, and the emission's setting for them."""
+
+    states: Places
+    setting: Any = None  # the argument of its `begin_with`, if it has one
+
+    @classmethod
+    def of(cls, states: Places, emission: Any) -> Partition:
+        """Return the partition by states of which some may not be used."""
+        setting = emission.freedom if hasattr(emission, "begin_with") else None
+        return cls(np.unique(states, return_inverse=True)[1].reshape(-1), setting)
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return int(self.states.max()) + 1
+
+
+_N_BLOCKS, _SHORTEST = 40, 5
+"""Number of blocks of steps, and least length; every second one is held out, then the others."""
+
+
+_FEWEST_STEPS = 200
+"""Number of steps below which the best number is chosen: standard errors tell little."""
+
+_CLEAR_GAIN, _LEAST_GAIN = 2.0, 3.0
+"""Standard errors, and nats, by which the best number has to be better than one state."""
+
+_N_REDRAWS = 4
+"""Number of draws of the states after merges."""
+
+
+class StateJudge:
+    """Choice of the smallest number of states that predicts held-out steps as well as the best."""
+
+    def __init__(self, ptr: Places, emission: Any, rng: NDArray[np.uint64]):
+        self._emission, self._rng = emission, rng
+        length = max(int(ptr[-1]) // _N_BLOCKS, _SHORTEST)
+        starts = [np.arange(begin, end, length) for begin, end in pairwise(ptr)]
+        self._blocks = np.append(np.concatenate(starts), ptr[-1]).astype(np.int64)
+        self._folds = np.arange(len(self._blocks) - 1) % 2
+
+    def seen(self, fold: int) -> tuple[Places, Places]:
+        """Return the steps that are not in a fold, and the offsets of their blocks."""
+        lengths = np.diff(self._blocks)
+        steps = np.flatnonzero(np.repeat(self._folds != fold, lengths))
+        return steps, np.concatenate([[0], np.cumsum(lengths[self._folds != fold])])
+
+    def choose(
+        self, chain: Partition, first: Partition | None, pilots: list[Partition]
+    ) -> Partition:
+        """Return a partition that follows by merges from that of the chain, or the first one.
+        `pilots` have states of the steps that each fold leaves.
+        """
+        paths = []
+        for fold in (0, 1):
+            steps, ptr = self.seen(fold)
+            path = self._merge_down(steps, ptr, pilots[fold])
+            paths.append([self._redraw(steps, ptr, partition) for partition in path])
+        scores, partitions = [], self._merge_down(np.arange(len(chain.states)), self._blocks, chain)
+        for n in range(1, max(len(path) for path in paths) + 1):
+            scores.append(self._score([path[-min(n, len(path))] for path in paths]))
+        candidates = [partitions[-min(n, len(partitions))] for n in range(1, len(scores) + 1)]
+        if first is not None:
+            for each in self._merge_down(np.arange(len(first.states)), self._blocks, first):
+                rest = [each._replace(states=each.states[self.seen(fold)[0]]) for fold in (0, 1)]
+                scores.append(self._score(rest))
+                candidates.append(each)
+        logs = np.array(scores)
+        losses = logs[int(logs.sum(axis=1).argmax())] - logs
+        errors = losses.std(axis=1) * np.sqrt(losses.shape[1])  # standard errors of their sums
+        # As with topics, the best has to be clearly better than one state.
+        is_one = np.array([each.n_states == 1 for each in candidates])
+        bounds = np.where(is_one, np.maximum(_CLEAR_GAIN * errors, _LEAST_GAIN), errors)
+        is_short = self._blocks[-1] < _FEWEST_STEPS
+        good = np.flatnonzero(losses.sum(axis=1) <= (0.0 if is_short else bounds))
+        # Of those with the same number, the first states, which come last here, were most probable.
+        order = [(candidates[i].n_states, -i) for i in good]
+        return candidates[-min(order)[1]]
+
+    def _conditioned(self, steps: Places, partition: Partition, n_states: int) -> Any:
+        """Return the emission of some steps given their states."""
+        emission = self._emission.restrict(steps, n_states)
+        if partition.setting is not None:
+            emission.begin_with(partition.setting)
+        emission.condition(partition.states)
+        return emission
+
+    def _score(self, partitions: list[Partition]) -> Floats:
+        """Return the log probability of each block given states of the steps of the other fold."""
+        out, everything = np.empty(len(self._folds)), np.arange(int(self._blocks[-1]))
+        for fold, partition in enumerate(partitions):
+            steps, ptr = self.seen(fold)
+            whole = np.full(len(everything), -1)
+            whole[steps] = partition.states
+            log_obs = np.empty((len(whole), partition.n_states))
+            own = partition._replace(states=whole)
+            emission = self._conditioned(everything, own, partition.n_states)
+            if hasattr(self._emission, "settle_prior"):
+                self._emission.settle_prior(emission)
+            getattr(emission, "write_log_scores", emission.write_log_predictive)(log_obs)
+            logs = np.empty(len(out))
+            HMMMessages(self._blocks, *self._expect(ptr, partition), log_obs).log_likelihoods(logs)
+            out[self._folds == fold] = logs[self._folds == fold]
+        return out
+
+    def _redraw(self, steps: Places, ptr: Places, partition: Partition) -> Partition:
+        """Return a partition whose states have been drawn a few times: merges misplace some."""
+        for _ in range(_N_REDRAWS if partition.n_states > 1 else 0):
+            log_obs = np.empty((len(steps), partition.n_states))
+            emission = self._conditioned(steps, partition, partition.n_states)
+            emission.write_log_predictive(log_obs)
+            states = partition.states.copy()
+            messages = HMMMessages(ptr, *self._expect(ptr, partition), log_obs)
+            messages.sample_states(states, self._rng)
+            states = np.unique(states, return_inverse=True)[1].reshape(-1)
+            partition = partition._replace(states=states)
+        return partition
+
+    def _expect(self, ptr: Places, partition: Partition) -> tuple[Floats, Floats]:
+        """Return the expected shares of states, (K,), and their transitions, (K, K)."""
+        states, n = partition.states, partition.n_states
+        counts = np.empty((n + 1, n), dtype=np.int64)
+        kernels.count_transitions(ptr, states, counts)
+        # The concentrations of the chain suit its own states. Here one transition is added to each.
+        sizes: Floats = np.bincount(states, minlength=n).astype(np.float64)
+        shares = (sizes + 1.0 / n) / (len(states) + 1.0)
+        rows: Floats = counts[:-1] + shares
+        return shares, rows / rows.sum(axis=1, keepdims=True)
+
+    def _merge_down(self, steps: Places, ptr: Places, partition: Partition) -> list[Partition]:
+        """Return a partition and those that follow by the best merges, down to one state."""
+        found = [partition]
+        while partition.n_states > 1:
+            check_interrupts()
+            emission = self._conditioned(steps, partition, partition.n_states)
+            log_obs = np.empty((len(steps), partition.n_states))
+            emission.write_log_predictive(log_obs)
+            sums = np.zeros(log_obs.shape[1:] * 2)
+            np.add.at(sums, partition.states, log_obs)
+            own = np.diag(sums).copy()
+            np.fill_diagonal(sums, -np.inf)
+            # The state whose steps another one explains best joins that.
+            a = int((own - sums.max(axis=1)).argmin())
+            states = np.where(partition.states == a, int(sums[a].argmax()), partition.states)
+            states -= states > a
+            partition = partition._replace(states=states)
+            found.append(partition)
+        return found

@@ -53,6 +53,7 @@ class Transitions(ChainComponent):
         self._forbid(self.log_similarity)
         self.log_rates = np.empty((n_states + 1, n_states))
         self.weights = np.full(n_states, 1.0 / n_states)
+        self.n_open = n_states  # states that may be used: see `close`
         self.gamma = _start(priors.top_concentration, priors.top_concentration_prior)
         mass = _start(priors.transition_concentration, priors.transition_concentration_prior)
         self.alpha, self.kappa = mass, priors.stickiness or 0.0
@@ -78,6 +79,13 @@ class Transitions(ChainComponent):
         np.fill_diagonal(other.log_similarity[:-1], 0.0)
         other._forbid(other.log_similarity)
         return other
+
+    def close(self, n_open: int) -> None:
+        """Make transitions to all states but the first ones impossible."""
+        self.n_open = n_open
+        self.allowed = np.tile(np.arange(self.n_states) < n_open, (self.n_states + 1, 1))
+        self.log_similarity[:] = 0.0
+        self._forbid(self.log_similarity)
 
     @property
     def _plain(self) -> bool:
@@ -299,8 +307,9 @@ class HMMState:
 
     @property
     def initial_rates(self) -> NDArray[np.float64]:
-        """Rates of first states, (J,)."""
-        return np.exp(self._sampler.transitions.log_rates[-1])
+        """Rates of first states, (J,); 0 for states in which no sequence may begin."""
+        transitions = self._sampler.transitions
+        return np.exp(transitions.log_rates[-1] + transitions.log_similarity[-1])
 
     @property
     def startprob(self) -> NDArray[np.float64]:

@@ -37,6 +37,7 @@ def make_sampler(values, covariance_type="full", kind=GaussianEmission, freedom=
         mean_precision_prior=PRECISION,
         degrees_of_freedom_prior=freedom,
         covariance_prior="auto",
+        resolution=None,
     )
     sampler = emission.make_sampler(values, N_STATES)
     sampler.attach(values)

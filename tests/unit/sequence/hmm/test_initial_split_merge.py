@@ -143,7 +143,7 @@ def test_moves_are_made(name, monkeypatch):
 
     monkeypatch.setattr(StateSplitMerge, "try_once", note)
     parameters, X = MODELS[name]
-    HDPHMMLT(12, max_iter=300, init="random", random_state=0, **parameters).fit(X)
+    HDPHMMLT(12, max_iter=300, init="random", judge=False, random_state=0, **parameters).fit(X)
     assert len(moved) == 125 + 10
     assert any(moved)
 
