@@ -103,7 +103,7 @@ class GaussianEmission(PartedEmission):
         Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
         of a sequence then has at least about a tenth of the squared step as its variance, in
         columns that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all
-        values are exact, as they always are in mixtures, which refuse a number.
+        values are exact, as they always are in mixtures.
 
     See Also
     --------

@@ -194,6 +194,8 @@ class HMMSampler(ChainComponent):
         """Let held-out steps decide about the states; those that are not kept are closed."""
         emission: Any = self.emission
         judge = StateJudge(self._ptr, emission, self.stream)
+        if not judge.has_blocks:  # there are only a few steps
+            return
         pilots = [self._run_pilot(*judge.seen(fold)) for fold in (0, 1)]
         chosen = judge.choose(Partition.of(self.states, emission), self._first, pilots)
         self.states[:], self._first = chosen.states, None

@@ -497,6 +497,11 @@ class StateJudge:
         self._blocks = np.append(np.concatenate(starts), ptr[-1]).astype(np.int64)
         self._folds = np.arange(len(self._blocks) - 1) % 2
 
+    @property
+    def has_blocks(self) -> bool:
+        """Whether there are steps in both folds."""
+        return len(self._folds) > 1
+
     def seen(self, fold: int) -> tuple[Places, Places]:
         """Return the steps that are not in a fold, and the offsets of their blocks."""
         lengths = np.diff(self._blocks)

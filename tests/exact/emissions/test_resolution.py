@@ -163,7 +163,9 @@ def test_draws_of_covariances(covariance_type):
 
 def test_mixtures_take_rows_as_they_are():
     values, _ = rows()
-    emissions = (GaussianEmission(resolution=resolution) for resolution in (None, STEPS))
+    values = np.repeat(np.round(values), 2, axis=0)
+    assert find_steps(InMemoryRows(values)).all()
+    emissions = (GaussianEmission(resolution=resolution) for resolution in (None, "auto"))
     models = [DPMixture(each, max_iter=20, random_state=0).fit(values) for each in emissions]
     assert_allclose(*(model.score_samples(values) for model in models))
 

@@ -129,8 +129,9 @@ def test_statistics_are_kept_up(name):
     assert np.all(sampler.sizes() > 0)
     assert len(sampler.sizes()) == n > 16
     for kept, built in zip(found, sampler._move(0, 0, sampler.stream), strict=True):
-        each = ... if kept.shape[0] != 6 else [0, 2, 3, 4, 5]  # but how often rows came and went
-        np.testing.assert_allclose(kept[each][..., :n], built[each][..., :n], atol=1e-7)
+        if kept.ndim == 2 and len(kept) in (2, 6):  # row 1: how often rows came and went
+            kept, built = (np.delete(each, 1, axis=0) for each in (kept, built))
+        np.testing.assert_allclose(kept[..., :n], built[..., :n], atol=1e-7)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="os.kill would end the process")
