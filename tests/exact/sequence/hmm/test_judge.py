@@ -133,7 +133,7 @@ def test_clear_states_are_found():
     ("x", "expected"),
     [
         (np.zeros(60), 1),
-        (np.random.default_rng(0).integers(2, size=60), 1),
+        (np.random.default_rng(3).integers(2, size=60), 1),
         (np.repeat([0, 1], 30), 2),
     ],
 )
