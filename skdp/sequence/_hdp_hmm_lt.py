@@ -272,7 +272,8 @@ class HDPHMMLT(HMMPredictions):
     states are merged step by step, and scored by the probabilities of the blocks that they have not
     seen. With Student t states, the first states, found before the first sweep, compete with these.
     The chain goes on with the chosen number of states, and all others are closed. With fewer than
-    200 steps the best number is chosen. A fit takes up to half as long again.
+    200 steps standard errors are not used: the best number is chosen, if it is better than one
+    state by three nats. A fit takes up to half as long again.
 
     Concentrations keep their first values during the first half of the burn-in, for at most 100
     sweeps.

@@ -478,7 +478,7 @@ _N_BLOCKS, _SHORTEST = 40, 5
 
 
 _FEWEST_STEPS = 200
-"""Number of steps below which the best number is chosen: standard errors tell little."""
+"""Number of steps below which standard errors tell little, and are not used."""
 
 _CLEAR_GAIN, _LEAST_GAIN = 2.0, 3.0
 """Standard errors, and nats, by which the best number has to be better than one state."""
@@ -531,11 +531,12 @@ class StateJudge:
         logs = np.array(scores)
         losses = logs[int(logs.sum(axis=1).argmax())] - logs
         errors = losses.std(axis=1) * np.sqrt(losses.shape[1])  # standard errors of their sums
+        if self._blocks[-1] < _FEWEST_STEPS:
+            errors[:] = 0.0
         # As with topics, the best has to be clearly better than one state.
         is_one = np.array([each.n_states == 1 for each in candidates])
         bounds = np.where(is_one, np.maximum(_CLEAR_GAIN * errors, _LEAST_GAIN), errors)
-        is_short = self._blocks[-1] < _FEWEST_STEPS
-        good = np.flatnonzero(losses.sum(axis=1) <= (0.0 if is_short else bounds))
+        good = np.flatnonzero(losses.sum(axis=1) <= bounds)
         # Of those with the same number, the first states, which come last here, were most probable.
         order = [(candidates[i].n_states, -i) for i in good]
         return candidates[-min(order)[1]]

@@ -129,6 +129,20 @@ def test_clear_states_are_found():
     assert posterior.fit(x).n_active_components_ > 3
 
 
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        (np.zeros(60), 1),
+        (np.random.default_rng(3).integers(2, size=60), 1),
+        (np.repeat([0, 1], 30), 2),
+    ],
+)
+def test_few_steps(x, expected):
+    """Their standard errors tell little."""
+    model = HDPHMMLT(5, emission="categorical", max_iter=100, random_state=0)
+    assert model.fit(x.astype(int)[:, np.newaxis]).n_active_components_ == expected
+
+
 @pytest.mark.parametrize("share", [0.0, 0.02])
 def test_ordinary_noise_is_one_student_state(share):
     """Gross errors may have a state of their own."""
