@@ -33,7 +33,7 @@ from skdp.sequence._hmm._messages import (
     observed_steps,
 )
 from skdp.sequence._hmm._model import HMMModel, count_active
-from skdp.sequence._hmm._split_merge import Partition, StateJudge, StateSplitMerge
+from skdp.sequence._hmm._split_merge import StateJudge, StatePartition, StateSplitMerge
 from skdp.sequence._hmm._transitions import HMMState, Transitions
 from skdp.sequence._similarities._protocol import (
     EmissionCoupledSampler,
@@ -106,9 +106,9 @@ class HMMSampler(ChainComponent):
             self._known,
         )  # fmt: skip
         self.judged_at = judged_at if self._can_move else None
-        self._first: Partition | None = None
+        self._first: StatePartition | None = None
         if self.judged_at is not None and hasattr(emission, "begin_with"):
-            self._first = Partition.of(self.states, emission)
+            self._first = StatePartition.of(self.states, emission)
         self._begin(init_stream)
 
     def _known_similarity(self) -> NDArray[np.float64] | None:
@@ -197,7 +197,7 @@ class HMMSampler(ChainComponent):
         if not judge.has_blocks:  # there are only a few steps
             return
         pilots = [self._run_pilot(*judge.seen(fold)) for fold in (0, 1)]
-        chosen = judge.choose(Partition.of(self.states, emission), self._first, pilots)
+        chosen = judge.choose(StatePartition.of(self.states, emission), self._first, pilots)
         self.states[:], self._first = chosen.states, None
         if chosen.setting is not None:
             emission.begin_with(chosen.setting)
@@ -211,7 +211,7 @@ class HMMSampler(ChainComponent):
         emission.write_log_predictive(self._log_obs)  # expected parameters: latent values need some
         self._draw_parameters(self.stream, rates_known=False)
 
-    def _run_pilot(self, steps: Places, ptr: Places) -> Partition:
+    def _run_pilot(self, steps: Places, ptr: Places) -> StatePartition:
         """Return states that a chain from the current ones reaches without the other steps."""
         pilot, emission = self.copy(), self.emission
         assert isinstance(emission, CollapsedEmission)
@@ -224,7 +224,7 @@ class HMMSampler(ChainComponent):
         pilot._restart()
         for _ in range(min(_MOST_PILOT_SWEEPS, self.n_sweeps // 4)):
             pilot.sweep()
-        return Partition.of(pilot.states, pilot.emission)
+        return StatePartition.of(pilot.states, pilot.emission)
 
     def _draw_states(self) -> int:
         """Draw states and missing values; return the first impossible sequence, or -1."""

@@ -455,14 +455,14 @@ def log_density_of_share(weights: Floats, shapes: Floats) -> float:
 # of held-out steps, given those before them. Pilots, short chains, do not see these steps.
 
 
-class Partition(NamedTuple):
+class StatePartition(NamedTuple):
     """States of some steps, without gaps in their numbers, and the emission's setting for them."""
 
     states: Places
     setting: Any = None  # the argument of its `begin_with`, if it has one
 
     @classmethod
-    def of(cls, states: Places, emission: Any) -> Partition:
+    def of(cls, states: Places, emission: Any) -> StatePartition:
         """Return the partition by states of which some may not be used."""
         setting = emission.freedom if hasattr(emission, "begin_with") else None
         return cls(np.unique(states, return_inverse=True)[1].reshape(-1), setting)
@@ -509,8 +509,8 @@ class StateJudge:
         return steps, np.concatenate([[0], np.cumsum(lengths[self._folds != fold])])
 
     def choose(
-        self, chain: Partition, first: Partition | None, pilots: list[Partition]
-    ) -> Partition:
+        self, chain: StatePartition, first: StatePartition | None, pilots: list[StatePartition]
+    ) -> StatePartition:
         """Return a partition that follows by merges from that of the chain, or the first one.
         `pilots` have states of the steps that each fold leaves.
         """
@@ -530,6 +530,9 @@ class StateJudge:
                 candidates.append(each)
         logs = np.array(scores)
         losses = logs[int(logs.sum(axis=1).argmax())] - logs
+        # A block may hold an absurd value: it counts no more than the next one.
+        limits = np.sort(np.abs(losses), axis=1)[:, -2:-1]
+        losses = np.clip(losses, -limits, limits)
         errors = losses.std(axis=1) * np.sqrt(losses.shape[1])  # standard errors of their sums
         if self._blocks[-1] < _FEWEST_STEPS:
             errors[:] = 0.0
@@ -541,7 +544,7 @@ class StateJudge:
         order = [(candidates[i].n_states, -i) for i in good]
         return candidates[-min(order)[1]]
 
-    def _conditioned(self, steps: Places, partition: Partition, n_states: int) -> Any:
+    def _conditioned(self, steps: Places, partition: StatePartition, n_states: int) -> Any:
         """Return the emission of some steps given their states."""
         emission = self._emission.restrict(steps, n_states)
         if partition.setting is not None:
@@ -549,7 +552,7 @@ class StateJudge:
         emission.condition(partition.states)
         return emission
 
-    def _score(self, partitions: list[Partition]) -> Floats:
+    def _score(self, partitions: list[StatePartition]) -> Floats:
         """Return the log probability of each block given states of the steps of the other fold."""
         out, everything = np.empty(len(self._folds)), np.arange(int(self._blocks[-1]))
         for fold, partition in enumerate(partitions):
@@ -567,7 +570,7 @@ class StateJudge:
             out[self._folds == fold] = logs[self._folds == fold]
         return out
 
-    def _redraw(self, steps: Places, ptr: Places, partition: Partition) -> Partition:
+    def _redraw(self, steps: Places, ptr: Places, partition: StatePartition) -> StatePartition:
         """Return a partition whose states have been drawn a few times: merges misplace some."""
         for _ in range(_N_REDRAWS if partition.n_states > 1 else 0):
             log_obs = np.empty((len(steps), partition.n_states))
@@ -580,7 +583,7 @@ class StateJudge:
             partition = partition._replace(states=states)
         return partition
 
-    def _expect(self, ptr: Places, partition: Partition) -> tuple[Floats, Floats]:
+    def _expect(self, ptr: Places, partition: StatePartition) -> tuple[Floats, Floats]:
         """Return the expected shares of states, (K,), and their transitions, (K, K)."""
         states, n = partition.states, partition.n_states
         counts = np.empty((n + 1, n), dtype=np.int64)
@@ -591,7 +594,9 @@ class StateJudge:
         rows: Floats = counts[:-1] + shares
         return shares, rows / rows.sum(axis=1, keepdims=True)
 
-    def _merge_down(self, steps: Places, ptr: Places, partition: Partition) -> list[Partition]:
+    def _merge_down(
+        self, steps: Places, ptr: Places, partition: StatePartition
+    ) -> list[StatePartition]:
         """Return a partition and those that follow by the best merges, down to one state."""
         found = [partition]
         while partition.n_states > 1:

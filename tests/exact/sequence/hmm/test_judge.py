@@ -11,7 +11,7 @@ from unit.emissions.helpers import stream
 
 from skdp.emissions import CategoricalEmission, StudentTEmission
 from skdp.sequence import HDPHMMLT
-from skdp.sequence._hmm._split_merge import Partition, StateJudge
+from skdp.sequence._hmm._split_merge import StateJudge, StatePartition
 
 PTR = np.array([0, 13, 33, 36])  # blocks of 5 steps, and shorter ones
 BLOCKS = [0, 5, 10, 13, 18, 23, 28, 33, 36]
@@ -52,7 +52,7 @@ def test_scores_of_blocks():
     """Each is scored given the blocks of the other fold, which are every second one."""
     judge = make_judge()
     seen = [judge.seen(fold)[0] for fold in (0, 1)]
-    found = judge._score([Partition(STATES[i][seen[i]]) for i in (0, 1)])
+    found = judge._score([StatePartition(STATES[i][seen[i]]) for i in (0, 1)])
     for b, (begin, end) in enumerate(itertools.pairwise(BLOCKS)):
         states, n_states = STATES[b % 2], b % 2 + 2
         pairs = list(zip(states.tolist(), SYMBOLS.tolist(), strict=True))
@@ -96,8 +96,8 @@ def test_the_smallest_number_within_a_standard_error(gains, noise, n_chosen, mon
         return -100.0 + gains[k] + wave * k
 
     monkeypatch.setattr(judge, "_score", score)
-    pilots = [Partition(states[judge.seen(fold)[0]]) for fold in (0, 1)]
-    assert judge.choose(Partition(states), None, pilots).n_states == n_chosen
+    pilots = [StatePartition(states[judge.seen(fold)[0]]) for fold in (0, 1)]
+    assert judge.choose(StatePartition(states), None, pilots).n_states == n_chosen
 
 
 def make_symbols(stay, probabilities, n_steps, seed):
@@ -165,8 +165,8 @@ def test_first_states_win_a_tie(monkeypatch):
     judge = StateJudge(np.array([0, 600]), emission, stream())
     monkeypatch.setattr(judge, "_score", lambda partitions: np.zeros(40))
     states = np.repeat([0, 1], 300)
-    pilots = [Partition(states[judge.seen(fold)[0]], 5.0) for fold in (0, 1)]
-    chosen = judge.choose(Partition(states, 5.0), Partition(states, 30.0), pilots)
+    pilots = [StatePartition(states[judge.seen(fold)[0]], 5.0) for fold in (0, 1)]
+    chosen = judge.choose(StatePartition(states, 5.0), StatePartition(states, 30.0), pilots)
     assert chosen.setting == 30.0
 
 

@@ -207,7 +207,7 @@ def fit(model, X, **params):
 @pytest.mark.parametrize("model", MODELS[::2], ids=repr)
 def test_few_topics(model):
     """By default: 16,000 words of five topics."""
-    fitted = fit(model, corpus_of(5, 200, 40), max_iter=500)
+    fitted = fit(model, corpus_of(5, 200, 40), max_iter=500, random_state=1)
     assert fitted.initial_components_ <= 20
     assert np.count_nonzero(fitted.weights_ > 1e-3) == 5
     assert fitted.n_effective_components_ == pytest.approx(5.0, abs=0.1)
