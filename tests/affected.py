@@ -109,8 +109,7 @@ class ImportGraph:
         return imported | self._beside(file)
 
     def _beside(self, file: str) -> set[str]:
-        """Return what a file of tests names, to run it, or globs in its folder, and modules beside
-        such tables."""
+        """Return the scripts that a test file names, the tables it globs, and their modules."""
         if not file.startswith("tests/"):
             return set()
         folder, text = Path(file).parent, (self._root / file).read_text(encoding="utf-8")

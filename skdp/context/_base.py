@@ -92,7 +92,7 @@ class ContextClassifier(ClassifierMixin):
     classes_: NDArray[Any]
 
     def _find(self, X: Any) -> Any:
-        """Return what is known of the contexts in the rows of X."""
+        """Look up the contexts in the rows of X."""
         raise NotImplementedError
 
     def _distributions(self, contexts: Any) -> Floats:

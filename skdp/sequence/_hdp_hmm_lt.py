@@ -167,8 +167,8 @@ class HDPHMMLT(HMMPredictions):
         Then a fit has the smallest number whose loss is within one standard error of the best, and
         one state unless more are clearly better (see Notes). "auto": True with
         `CategoricalEmission` and `StudentTEmission`, False with other emissions, and with
-        similarities, durations, restricted transitions, known states or partitions. False: the
-        number is that of the posterior.
+        similarities, durations, restricted transitions, known states or partitions, with which True
+        is refused. False: the number is that of the posterior.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -529,14 +529,24 @@ class HDPHMMLT(HMMPredictions):
 
     def _judged_at(self, panel: Any, emission: Any) -> int | None:
         """Return the number of sweeps after which states are judged, or None."""
+        is_possible = (
+            self.similarity is None
+            and self.duration is None
+            and self._allowed() is None
+            and not isinstance(panel, LabeledPanel | DistributedPanel)
+        )
         chosen = self.judge
-        if chosen == "auto":
-            kind = getattr(emission, "judged", False)
-            is_plain = self.similarity is None and self.duration is None and self._allowed() is None
-            chosen = kind and is_plain and not isinstance(panel, LabeledPanel)
+        if isinstance(chosen, str):
+            chosen = is_possible and getattr(emission, "judged", False)
+        elif chosen and not is_possible:
+            raise ValueError(
+                "judge=True takes no similarity, duration, restricted transitions, known states or "
+                "partitions: leave judge='auto', or set it to False."
+            )
         return max(self._burn_in(), 1) if chosen else None
 
     def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMSampler:
+        judged_at = self._judged_at(panel, self._emission_object())
         if isinstance(panel, DistributedPanel):
             return start_distributed(self, panel, root, c)
         sequences = panel.panel if isinstance(panel, LabeledPanel) else panel
@@ -565,7 +575,7 @@ class HDPHMMLT(HMMPredictions):
             duration=duration,
             state_sampler=self.state_sampler,
             n_frozen=self._n_frozen(),
-            judged_at=self._judged_at(panel, emission),
+            judged_at=judged_at,
             init=check_init(self.init, sequences.ptr, self.n_components),
         )
 

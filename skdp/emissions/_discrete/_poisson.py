@@ -101,7 +101,8 @@ class PoissonEmission(PartedEmission):
 
     With "auto", f is ~ Gamma(1, 1) a priori in each column, and is drawn once a sweep by slice
     sampling, with lambda integrated out. `trace_` has the mean over columns as
-    ``emission_dispersion``, and a stored sample all of them as ``dispersions``.
+    ``emission_dispersion``, and a stored sample all of them as ``dispersions``. All states share
+    the dispersion of a column: those that vary more than the others may be divided.
     """
 
     allows_nan = True

@@ -22,6 +22,7 @@ from skdp.emissions._common._protocol import (
     EmissionSampler,
     values_for,
 )
+from skdp.inference._chain import check_interrupts
 from skdp.sequence._durations._families import DurationSampler
 from skdp.sequence._hmm._first_states import write_first_states
 from skdp.sequence._hmm._messages import (
@@ -105,7 +106,12 @@ class HMMSampler(ChainComponent):
             panel, self.states, transitions, emission, init, init_stream, self._known_similarity(),
             self._known,
         )  # fmt: skip
-        self.judged_at = judged_at if self._can_move else None
+        if judged_at is not None and not self._can_move:
+            raise ValueError(
+                "judge=True needs an emission whose parameters can be integrated out, got "
+                f"{type(emission).__name__}."
+            )
+        self.judged_at = judged_at
         self._first: StatePartition | None = None
         if self.judged_at is not None and hasattr(emission, "begin_with"):
             self._first = StatePartition.of(self.states, emission)
@@ -223,6 +229,7 @@ class HMMSampler(ChainComponent):
         draw_key(self.stream, pilot.stream)
         pilot._restart()
         for _ in range(min(_MOST_PILOT_SWEEPS, self.n_sweeps // 4)):
+            check_interrupts()
             pilot.sweep()
         return StatePartition.of(pilot.states, pilot.emission)
 

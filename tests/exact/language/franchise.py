@@ -1,10 +1,10 @@
 """Chinese restaurants in a tree, straight from the joint distribution of outcomes and tables.
 
-An event is a pair (context, outcome): the symbols before it, a tuple in reading order, and what
-came after them. A context has a restaurant; without its first symbol it is the context of the
-parent, whose customers are the tables of its children and its own events. The root is (), or with
-`top` there are as many roots as contexts of so many symbols. A cell is a pair (context, outcome) of
-a restaurant and a dish. With c customers and t tables a cell,
+An event is a pair (context, outcome): a tuple of the symbols before it, in reading order, and what
+came after them. Every context has a restaurant. Its parent is the context without the first symbol;
+the parent's customers are the tables of its children and its own events. The root is (); with
+`top`, every context of that many symbols is a root. A cell is a pair of a restaurant and a dish.
+With c customers and t tables in a cell,
 
     p(events, t) = prod_u (theta_u|d_u)_{t_u.} / (theta_u)_{c_u.} prod_w S_{d_u}(c_uw, t_uw)
                    prod_{u a root} prod_w H(w)^{t_uw}.

@@ -103,7 +103,7 @@ def test_arviz_agrees_with_enumeration():
     model = HDPHMMLT(
         2, emission=CategoricalEmission(2, prior=0.5), top_concentration=2.0,
         transition_concentration=1.5, max_iter=4100, burn_in=100, thin=2, n_samples=2000,
-        n_chains=2, random_state=0,
+        n_chains=2, judge=False, random_state=0,
     )  # fmt: skip
     data = model.fit(X).to_arviz(X)
     whole = evidence_of(SEQUENCES)
