@@ -394,11 +394,15 @@ def run_to_the_end(kind, path, max_iter):
 
 
 def run_and_kill(kind, path, seconds):
-    """Kill a fit without end some time after its first sweep; return the number of that sweep."""
+    """Kill a fit without end after a new checkpoint; return the number of its first sweep."""
+    before = os.stat(path).st_mtime_ns if os.path.exists(path) else 0
     with subprocess.Popen(
         [sys.executable, "-c", CHILD, kind, path, str(10**8)], stdout=subprocess.PIPE, text=True
     ) as child:
         _, first = child.stdout.readline().split()
+        while not os.path.exists(path) or os.stat(path).st_mtime_ns == before:
+            assert child.poll() is None
+            time.sleep(0.005)
         time.sleep(seconds)
         child.send_signal(signal.SIGKILL)
         child.wait(timeout=60)
