@@ -145,6 +145,13 @@ def test_explanation_is_of_clusters(skewed):
         assert found.inside == pytest.approx(mean)
 
 
+def test_rounded_values_are_not_modes():
+    rng = np.random.default_rng(0)
+    X = np.round(5.0 * rng.gamma(2.0, 1.0, size=(800, 1))) / 5.0
+    model = DPMixture(max_iter=60, random_state=0).fit(X)
+    assert model.n_clusters_ == 1 < model.n_components_
+
+
 def test_known_labels_stay_apart():
     rng = np.random.default_rng(0)
     X = rng.exponential(size=(400, 1))
