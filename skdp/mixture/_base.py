@@ -16,7 +16,7 @@ from skdp._checks import check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
 from skdp._merge_tree import MergeTree, check_at_most
 from skdp._numeric import Floats, Places
-from skdp._numeric._random import make_seed_sequence
+from skdp._numeric._random import Role, derive_seed, make_seed_sequence
 from skdp._sklearn_compat import HasMethods, StrOptions
 from skdp.data import SequencePanel
 from skdp.data._coding import Categories, TableFormat
@@ -50,6 +50,7 @@ from skdp.mixture._rows._partition import (
     copy_rows,
     representative_partition,
 )
+from skdp.mixture._unions import find_clusters
 
 # Methods for tables: imputation, synthetic rows, and explanations of clusters.
 
@@ -59,6 +60,7 @@ class TableMethods:
 
     n_features_in_: int
     component_labels_: Places
+    cluster_labels_: Places
     weights_: Floats
     emission_: Any
     _format: TableFormat
@@ -147,15 +149,15 @@ class TableMethods:
         ]
 
     def explain(self, feature_names: Any = None) -> ClusterExplanation:
-        """Return which columns set each component apart.
+        """Return which columns set each cluster apart.
 
-        The contribution of a column to a component is KL(p(x_d | component) || p(x_d)), in nats:
-        the mean log ratio of the column's density in the component to that in the mixture of all
-        components, for rows of the component. Densities are predictive, under the representative
-        partition. The mean of the contributions of a column over the components, by their weights,
-        is the mutual information of the column and the component. A column without information,
-        close to 0, does not help to distinguish the components: leave such columns out and fit
-        again, because many of them drown the others.
+        The contribution of a column to a cluster is KL(p(x_d | cluster) || p(x_d)), in nats: the
+        mean log ratio of the column's density in the cluster to that in the mixture of all
+        clusters, for rows of the cluster. Densities are predictive, under the representative
+        partition. The mean of the contributions of a column over the clusters, by their weights, is
+        the mutual information of the column and the cluster. A column without information, close to
+        0, does not help to distinguish the clusters: leave such columns out and fit again, because
+        many of them drown the others.
 
         Parameters
         ----------
@@ -166,10 +168,10 @@ class TableMethods:
         -------
         ClusterExplanation
             A sequence of named tuples (component, column, divergence, inside, outside,
-            inside_share, outside_share), by component and decreasing divergence. `inside` and
-            `outside` are the mean of the column in the component and in all others, or its most
+            inside_share, outside_share), by cluster and decreasing divergence. `inside` and
+            `outside` are the mean of the column in the cluster and in all others, or its most
             common category, with its share. ``print`` shows the table, ``to_frame()`` returns it as
-            a pandas data frame, ``of(component)`` the tuples of one component, and `information` is
+            a pandas data frame, ``of(component)`` the tuples of one cluster, and `information` is
             the mutual information by column.
 
         Raises
@@ -187,7 +189,12 @@ class TableMethods:
         check_is_fitted(self)
         names = check_names(feature_names, vars(self).get("feature_names_in_"), self.n_features_in_)
         known = vars(self).get("categories_")
-        return explain_clusters(self.emission_, self.weights_, self.component_labels_, names, known)
+        joint = self._members().T * self.weights_
+        return explain_clusters(self.emission_, joint, self.cluster_labels_, names, known)
+
+    def _members(self) -> Any:
+        """Return which components (rows) are of which clusters (columns), (K, C)."""
+        return self.component_labels_[:, np.newaxis] == self.cluster_labels_
 
     def _wants_frame(self, as_frame: Any) -> bool:
         """Return whether `sample` returns data frames."""
@@ -347,6 +354,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         "point_estimate": [StrOptions({"binder", "vi"})],
         "init": [StrOptions({"sequential"}), "array-like"],
         "use_y": ["boolean"],
+        "merge_overlapping": ["boolean", StrOptions({"auto"})],
     }
 
     _feature_attributes = (
@@ -362,6 +370,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
     point_estimate: str
     init: Any
     use_y: bool
+    merge_overlapping: bool | str
     n_features_in_: int
 
     _learned: ClassVar[tuple[str, ...]]
@@ -377,6 +386,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
     """Index of the row of X of each row of the stored partitions, in a fit with weights."""
     labels_: Any
     component_labels_: Places
+    cluster_labels_: Places
     n_components_: int
 
     # Validation
@@ -398,6 +408,20 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         check_part(self.emission, "emission")
         super()._validate_parameters()
         self._check_hyper()
+        if self.merge_overlapping is True and not self._has_numbers():
+            raise ValueError(
+                "merge_overlapping=True needs an emission of numbers or of counts in columns: "
+                f"{shorten(self.emission)} has none, so leave it at 'auto'."
+            )
+
+    def _has_numbers(self) -> bool:
+        """Whether a gap between rows can be seen: some columns are numbers or counts."""
+        emissions = [self._part("emission")]
+        if isinstance(emissions[0], IndependentEmissions):
+            parts = emissions[0].emissions
+            emissions = [resolve_part(part[1], EMISSIONS) for part in parts if len(part) == 3]
+        numbers = GaussianEmission, StudentTEmission, PoissonEmission, IndependentEmissions
+        return any(isinstance(emission, numbers) for emission in emissions)
 
     @property
     def _names(self) -> list[str] | None:
@@ -499,8 +523,13 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         learned = {name: float(trace[name].mean()) for name in self._learned}
         model = self._model_of(sampler, labels, learned, state.root)
         n_components, names = len(model.weights) - 1, sampler.names
-        others = names.max(initial=-1) + 1 + np.arange(n_components - len(names))
-        component_labels = np.concatenate([names, others])
+        clusters = np.arange(n_components)
+        if self.merge_overlapping and n_components > 1 and self._has_numbers():
+            rng = np.random.default_rng(derive_seed(state.root, Role.CLUSTERS))
+            clusters = find_clusters(model, sampler.values, labels, len(names), rng)
+        others = names.max(initial=-1) + 1 + np.arange(clusters.max() + 1 - len(names))
+        cluster_labels = np.concatenate([names, others])
+        component_labels = cluster_labels[clusters]
         components, sources = labels, None
         if sampler.copies is not None:
             copies: RowCopies = sampler.copies
@@ -523,7 +552,9 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
             "_sources": sources,
             "labels_": component_labels[components],
             "component_labels_": component_labels,
+            "cluster_labels_": cluster_labels,
             "n_components_": n_components,
+            "n_clusters_": len(cluster_labels),
             "n_components_distribution_": np.bincount(numbers) / len(numbers),
             "weights_": model.weights[:-1].copy(),
             "emission_": model.emission.reorder(np.arange(n_components)),
@@ -571,20 +602,19 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         return self._iter_sweeps(X, y, sample_weight=sample_weight)
 
     def cluster_tree(self) -> MergeTree:
-        """Return the tree of the clusters: which are merged first if there should be fewer.
+        """Return the tree of the components: which are merged first if there should be fewer.
 
-        Two clusters at a time are merged, so that the rows lose the least evidence, the log
+        Two at a time are merged, so that the rows lose the least evidence, the log
         probability of the rows, with the parameters of the clusters integrated out.
 
         Returns
         -------
         MergeTree
             With the attributes `merges`, `losses` (nats per row), `sizes` and `linkage` (for
-            scipy), and the method `labels`: the merged cluster of every cluster. The merged
-            clusters of new rows are ``model.cluster_tree().labels(n)[model.predict(X)]``. After a
-            fit with labels, take ``model.predict_proba(X).argmax(axis=1)`` in place of `predict`:
-            the tree numbers clusters from 0. Clusters of different labels are merged last, after
-            all clusters without a label.
+            scipy), and the method `labels`: the merged cluster of every component. With
+            ``merge_overlapping=False``, the merged clusters of new rows are
+            ``tree.labels(n)[model.predict_proba(X).argmax(axis=1)]``. Components of different
+            labels are merged last, after all without a label.
 
         See Also
         --------
@@ -596,8 +626,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
     def labels_at(self, n_clusters: int) -> Any:
         """Return the clusters of the training rows, merged until `n_clusters` are left.
 
-        Components of a mixture are distributions, and a cluster of another shape takes several.
-        Clusters of `labels_` are merged as in `cluster_tree`; this estimator is not changed.
+        The components are merged as in `cluster_tree`; this estimator is not changed.
 
         Parameters
         ----------
@@ -620,6 +649,10 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         if isinstance(self.labels_, list):
             return np.split(merged, np.cumsum([len(labels) for labels in self.labels_])[:-1])
         return merged
+
+    def _of_clusters(self, of_components: Floats) -> Floats:
+        """Return the probabilities of clusters, (N, C), given those of components, (N, K)."""
+        return np.asarray(of_components @ self._members())
 
     def _places_of_rows(self) -> Places:
         """Return the place of each row of X in the stored partitions, -1 if it has weight 0."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, xlogy
+from scipy.special import xlogy
 
 from skdp._checks import is_list_like, shorten
 from skdp._numeric import Floats, Places
@@ -185,34 +185,38 @@ _ROW_BLOCK = 200_000
 """Number of densities at a time."""
 
 
-def measure_divergences(emission: Any, weights: Floats, n_columns: int) -> Floats:
-    """Return KL(p(x_d | component) || p(x_d)) in nats of components and columns, (K, D)."""
-    out = np.zeros((len(weights), n_columns))
+def measure_divergences(emission: Any, joint: Floats, n_columns: int) -> Floats:
+    """Return KL(p(x_d | cluster) || p(x_d)) in nats of clusters and columns, (C, D).
+
+    `joint`, (C, K), has the probabilities of clusters and their components.
+    """
+    out = np.zeros((len(joint), n_columns))
     for columns, model in parts_of(emission, n_columns):
         if isinstance(model, CategoricalModel):
-            out[:, columns[0]] = _of_table(model.probs.astype(np.float64), weights)
+            out[:, columns[0]] = _of_table(model.probs.astype(np.float64), joint)
             continue
         if isinstance(model, BernoulliModel):
             for own, d in enumerate(columns):
                 ones = model.probs[:, own]
-                out[:, d] = _of_table(np.column_stack([1.0 - ones, ones]), weights)
+                out[:, d] = _of_table(np.column_stack([1.0 - ones, ones]), joint)
             continue
         marginals = model.marginals()
         for own, d in enumerate(columns):
             measure = _of_counts if marginals.is_discrete(own) else _of_numbers
-            out[:, d] = measure(marginals, own, weights)
+            out[:, d] = measure(marginals, own, joint)
     return np.maximum(out, 0.0)
 
 
-def _of_table(probs: Floats, weights: Floats) -> Floats:
+def _of_table(probs: Floats, joint: Floats) -> Floats:
     """Return divergences of distributions over a finite number of values, (K, V)."""
-    probs = probs / probs.sum(axis=1, keepdims=True)
+    weights = joint.sum(axis=1)
+    probs = joint @ (probs / probs.sum(axis=1, keepdims=True)) / weights[:, np.newaxis]
     mixed = weights @ probs
     ratios = np.divide(probs, mixed, out=np.ones_like(probs), where=mixed > 0.0)
     return np.asarray(xlogy(probs, ratios).sum(axis=1))
 
 
-def _of_counts(marginals: Any, column: int, weights: Floats) -> Floats:
+def _of_counts(marginals: Any, column: int, joint: Floats) -> Floats:
     """Return divergences of distributions of counts: sums over counts, or cells of large ones."""
     means = marginals.means[:, column]
     scales = np.sqrt(np.minimum(marginals.variances[:, column], 1e300))
@@ -220,28 +224,28 @@ def _of_counts(marginals: Any, column: int, weights: Floats) -> Floats:
     while (marginals.cdf(np.array([last]), column) < 1.0 - _TAIL).any() and last < 1e300:
         last *= 2.0
     ends = _march(-1.0, last, means, scales, _SHARE_OF_COUNTS, _SHARE_OF_COUNTS, whole=True)
-    step = max(1, _ROW_BLOCK // len(weights))
+    step = max(1, _ROW_BLOCK // joint.shape[1])
     below = np.concatenate(
         [marginals.cdf(ends[i : i + step], column) for i in range(0, len(ends), step)]
     )
-    return _of_table(np.maximum(np.diff(below, axis=0), 0.0).T, weights)
+    return _of_table(np.maximum(np.diff(below, axis=0), 0.0).T, joint)
 
 
-def _of_numbers(marginals: Any, column: int, weights: Floats) -> Floats:
+def _of_numbers(marginals: Any, column: int, joint: Floats) -> Floats:
     """Return divergences of densities of numbers, by quadrature."""
     (low, _), (_, high) = np.transpose(marginals.brackets(np.array([_TAIL, 1.0 - _TAIL]), column))
     locations, scales = marginals.locations[:, column], marginals.scales[:, column]
     ends = _march(low, high, locations, scales, _SHARE_OF_SCALE, _SHARE_OF_DISTANCE)
-    log_weights, out = np.log(weights), np.zeros(len(weights))
-    step = max(1, _ROW_BLOCK // (len(weights) * len(_NODES)))
+    weights, out = joint.sum(axis=1), np.zeros(len(joint))
+    shares = joint.T / weights  # (K, C), of the components in each cluster
+    step = max(1, _ROW_BLOCK // (joint.shape[1] * len(_NODES)))
     for first in range(0, len(ends) - 1, step):
         own = ends[first : first + step + 1]
         halves = 0.5 * np.diff(own)[:, np.newaxis]
         points = own[:-1, np.newaxis] + halves * (1.0 + _NODES)
-        logs = marginals.log_density(points.ravel(), column)
-        mixed = logsumexp(logs + log_weights, axis=1)
-        amounts = (halves * _NODE_WEIGHTS).ravel()
-        out += amounts @ (np.exp(logs) * (logs - mixed[:, np.newaxis]))
+        densities = np.exp(marginals.log_density(points.ravel(), column)) @ shares
+        ratios = densities / np.maximum(densities @ weights, 1e-300)[:, np.newaxis]
+        out += (halves * _NODE_WEIGHTS).ravel() @ xlogy(densities, ratios)
     return out
 
 
@@ -271,18 +275,18 @@ def _march(
 
 
 class ColumnContribution(NamedTuple):
-    """What a column contributes to setting a component apart.
+    """What a column contributes to setting a cluster apart.
 
     Attributes
     ----------
     component : int
-        Number of the component, from `component_labels_`.
+        Number of the cluster, from `cluster_labels_`.
     column : str
     divergence : float
-        KL(p(x_d | component) || p(x_d)) in nats: the mean log ratio of the two densities of the
-        column for a row of the component. 0: the column is distributed as in the whole mixture.
+        KL(p(x_d | cluster) || p(x_d)) in nats: the mean log ratio of the two densities of the
+        column for a row of the cluster. 0: the column is distributed as in the whole mixture.
     inside, outside : float, or a category
-        Mean of the column in the component and in all others; for categories and flags the most
+        Mean of the column in the cluster and in all others; for categories and flags the most
         common one. None if there are no others.
     inside_share, outside_share : float
         Probability of the most common category; NaN for numbers and counts.
@@ -361,45 +365,46 @@ def _show(value: Any, share: float) -> str:
 
 def explain_clusters(
     emission: Any,
-    weights: Floats,
-    component_labels: NDArray[Any],
+    joint: Floats,
+    labels: NDArray[Any],
     names: Sequence[str],
     categories: Categories | None,
 ) -> ClusterExplanation:
-    """Return the contributions of all columns to all components."""
-    weights = weights / weights.sum()
-    divergences = measure_divergences(emission, weights, len(names))
-    typical = _find_typical(emission, weights, len(names), categories)
+    """Return the contributions of all columns to all clusters, as in `measure_divergences`."""
+    joint = joint / joint.sum()
+    divergences = measure_divergences(emission, joint, len(names))
+    typical = _find_typical(emission, joint, len(names), categories)
     contributions = [
-        ColumnContribution(
-            int(component_labels[k]), names[d], float(divergences[k, d]), *typical[d][k]
-        )
-        for k in range(len(weights))
+        ColumnContribution(int(labels[k]), names[d], float(divergences[k, d]), *typical[d][k])
+        for k in range(len(joint))
         for d in np.argsort(-divergences[k], kind="stable")
     ]
-    information = weights @ divergences
+    information = joint.sum(axis=1) @ divergences
     order = np.argsort(-information, kind="stable")
     return ClusterExplanation(contributions, {names[d]: float(information[d]) for d in order})
 
 
 def _find_typical(
-    emission: Any, weights: Floats, n_columns: int, categories: Categories | None
+    emission: Any, joint: Floats, n_columns: int, categories: Categories | None
 ) -> list[list[tuple[Any, Any, float, float]]]:
-    """Return typical values inside and outside each component, with their shares, by column."""
+    """Return typical values inside and outside each cluster, with their shares, by column."""
+    weights = joint.sum(axis=1)
+    shares = joint / weights[:, np.newaxis]
     found: list[list[tuple[Any, Any, float, float]]] = [[] for _ in range(n_columns)]
     for columns, model in parts_of(emission, n_columns):
         is_category = isinstance(model, CategoricalModel)
         means = None if is_category or isinstance(model, BernoulliModel) else _means_of(model)
         for own, d in enumerate(columns.tolist()):
             if means is not None:
-                of_column, others = means[:, own], _mix_others(means[:, own], weights)
+                of_column = shares @ means[:, own]
+                others = _mix_others(of_column, weights)
                 found[d] = [
                     (float(a), None if np.isnan(b) else float(b), np.nan, np.nan)
                     for a, b in zip(of_column, others, strict=True)
                 ]
                 continue
             ones = None if is_category else model.probs[:, own]
-            probs = model.probs if ones is None else np.column_stack([1.0 - ones, ones])
+            probs = shares @ (model.probs if ones is None else np.column_stack([1.0 - ones, ones]))
             known = None if categories is None else categories[d]
             found[d] = [
                 (*_most_common(a, known), *_most_common(b, known))

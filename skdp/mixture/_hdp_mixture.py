@@ -82,7 +82,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Whether each sweep also tries to split components, to merge two, and to redistribute the
         rows of two: 20 + sqrt(number of rows) / 10 moves.
     point_estimate : {"binder", "vi"}, default="binder"
-        The loss whose posterior mean the representative partition (`labels_`) minimizes. "binder":
+        The loss whose posterior mean the representative partition minimizes. "binder":
         the number of pairs of rows that are together in only one of two partitions. "vi": the
         variation of information, which merges components if rows could be in either. The best of
         the stored partitions is improved by moves of rows and merges until few rows move, provided
@@ -104,6 +104,12 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         a search in which `y` holds the classes of a later step or of a metric. After a fit with
         labels, predictions for the training rows are computed as for new rows, without their
         labels. If every row has a label, these are the components, and the fit finds no others.
+    merge_overlapping : "auto" or bool, default="auto"
+        Whether components between which the rows show no gap form one cluster: a group of rows that
+        is skewed, or has long tails or sharp edges, takes several components. `labels_`, `predict`
+        and `predict_proba` are of clusters; densities, `weights_` and `emission_` of components.
+        "auto": with numbers or with counts in columns (True is refused if there are none). False:
+        each component is a cluster.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -132,15 +138,16 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
     Attributes
     ----------
     labels_ : list of (n_rows_j,) arrays of int
-        Number (see `component_labels_`) of the component of each row in the representative
-        partition, by group. If X was a single array, one array.
-    n_components_ : int
-        Their number K.
+        Number (see `cluster_labels_`) of the cluster of each row in the representative partition,
+        by group. If X was a single array, one array.
+    n_clusters_, n_components_ : int
+        Numbers C of clusters and K of components; see `merge_overlapping`.
+    cluster_labels_ : (C,) array of int
+        Number of each cluster, in the order of the columns of `predict_proba`. Without known
+        labels: 0 to C - 1, by decreasing size. Otherwise first the labels in ascending order, then,
+        by decreasing size, the clusters without a label, whose numbers follow the largest label.
     component_labels_ : (K,) array of int
-        Number of each component, in the order of `weights_` and of the columns of `predict_proba`.
-        Without known labels: 0 to K - 1, by decreasing size. Otherwise first the labels in
-        ascending order, then, by decreasing size, the components without a label, whose numbers
-        follow the largest label.
+        Number of the cluster of each component, in the order of `weights_`.
     n_components_distribution_ : array
         Posterior distribution of the number of components: entry k is P(K = k), over the kept
         sweeps of all chains.
@@ -254,6 +261,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         point_estimate: str = "binder",
         init: Any = "sequential",
         use_y: bool = True,
+        merge_overlapping: bool | str = "auto",
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 5,
@@ -273,6 +281,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         self.point_estimate = point_estimate
         self.init = init
         self.use_y = use_y
+        self.merge_overlapping = merge_overlapping
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin
@@ -410,7 +419,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         return self._fit(X, y, sample_weight=sample_weight)
 
     def predict(self, X: Any) -> Any:
-        """Return the most probable component of each row, given its group.
+        """Return the most probable cluster of each row, given its group.
 
         Parameters
         ----------
@@ -419,18 +428,18 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Returns
         -------
         list of (n_rows_j,) arrays of int
-            Numbers from `component_labels_`, under the representative partition: the label of a
-            component, or without labels a number from 0 to ``n_components_ - 1``; for a single
-            array, one array. Training rows may have another component than in `labels_`, because
+            Numbers from `cluster_labels_`, under the representative partition: the label of a
+            cluster, or without labels a number from 0 to ``n_clusters_ - 1``; for a single
+            array, one array. Training rows may have another cluster than in `labels_`, because
             each row is itself one of the rows that it is compared to; a label in `y` makes no
             difference here.
         """
         known, _, panel, is_single = self._responsibilities(X)
-        found = self.component_labels_[np.argmax(known, axis=1)]
+        found = self.cluster_labels_[np.argmax(self._of_clusters(known), axis=1)]
         return split(found, panel.ptr, is_single)
 
     def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the known components for each row.
+        """Return the probabilities of the known clusters for each row.
 
         Parameters
         ----------
@@ -438,13 +447,13 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
         Returns
         -------
-        list of (n_rows_j, K) arrays
-            Probabilities given all rows of the group and that the row is of a known component,
-            under the representative partition; for a single array, one array. Column k is the
-            component with the number ``component_labels_[k]``.
+        list of (n_rows_j, C) arrays
+            Probabilities given all rows of the group and that the row is of a known cluster, under
+            the representative partition; for a single array, one array. Column c is the cluster
+            with the number ``cluster_labels_[c]``.
         """
         known, _, panel, is_single = self._responsibilities(X)
-        return split(known, panel.ptr, is_single)
+        return split(self._of_clusters(known), panel.ptr, is_single)
 
     def novelty(self, X: Any) -> Any:
         """Return the probability that each row is of a component without training rows.
@@ -472,8 +481,8 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         Returns
         -------
         (n_groups, K) array
-            Means over the rows of each group of ``predict_proba(X)``; rows sum to 1. For a single
-            array, every row is a sample, and the result is ``predict_proba(X)``, (n_rows, K).
+            Means over the rows of each group of the probabilities of components; rows sum to 1. For
+            a single array, every row is a sample, (n_rows, K).
         """
         known, _, panel, is_single = self._responsibilities(X)
         if is_single:

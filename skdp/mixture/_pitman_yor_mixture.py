@@ -59,7 +59,7 @@ class PitmanYorMixture(RowMixture):
         rows of two: 20 + sqrt(number of rows) / 10 moves, or 20 with ``sampler="blocked"``, and 20
         more of large components if there are more than 20,000 rows.
     point_estimate : {"binder", "vi"}, default="binder"
-        The loss whose posterior mean the representative partition (`labels_`) minimizes. "binder":
+        The loss whose posterior mean the representative partition minimizes. "binder":
         the number of pairs of rows that are together in only one of two partitions. "vi": the
         variation of information, which merges components if rows could be in either. The best of
         the stored partitions is improved by moves of rows and merges until few rows move, provided
@@ -80,6 +80,12 @@ class PitmanYorMixture(RowMixture):
         a search in which `y` holds the classes of a later step or of a metric. After a fit with
         labels, predictions for the training rows are computed as for new rows, without their
         labels. If every row has a label, these are the components, and the fit finds no others.
+    merge_overlapping : "auto" or bool, default="auto"
+        Whether components between which the rows show no gap form one cluster: a group of rows that
+        is skewed, or has long tails or sharp edges, takes several components. `labels_`, `predict`
+        and `predict_proba` are of clusters; densities, `weights_` and `emission_` of components.
+        "auto": with numbers or with counts in columns (True is refused if there are none). False:
+        each component is a cluster.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -108,15 +114,15 @@ class PitmanYorMixture(RowMixture):
     Attributes
     ----------
     labels_ : (n_samples,) array of int
-        Number (see `component_labels_`) of the component of each row in the representative
-        partition.
-    n_components_ : int
-        Their number K.
+        Number (see `cluster_labels_`) of the cluster of each row in the representative partition.
+    n_clusters_, n_components_ : int
+        Numbers C of clusters and K of components; see `merge_overlapping`.
+    cluster_labels_ : (C,) array of int
+        Number of each cluster, in the order of the columns of `predict_proba`. Without known
+        labels: 0 to C - 1, by decreasing size. Otherwise first the labels in ascending order, then,
+        by decreasing size, the clusters without a label, whose numbers follow the largest label.
     component_labels_ : (K,) array of int
-        Number of each component, in the order of `weights_` and of the columns of `predict_proba`.
-        Without known labels: 0 to K - 1, by decreasing size. Otherwise first the labels in
-        ascending order, then, by decreasing size, the components without a label, whose numbers
-        follow the largest label.
+        Number of the cluster of each component, in the order of `weights_`.
     n_components_distribution_ : array
         Posterior distribution of the number of components: entry k is P(K = k), over the kept
         sweeps of all chains.
@@ -241,6 +247,7 @@ class PitmanYorMixture(RowMixture):
         point_estimate: str = "binder",
         init: Any = "sequential",
         use_y: bool = True,
+        merge_overlapping: bool | str = "auto",
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 5,
@@ -261,6 +268,7 @@ class PitmanYorMixture(RowMixture):
         self.point_estimate = point_estimate
         self.init = init
         self.use_y = use_y
+        self.merge_overlapping = merge_overlapping
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin
@@ -321,7 +329,7 @@ class DPMixture(RowMixture):
         rows of two: 20 + sqrt(number of rows) / 10 moves, or 20 with ``sampler="blocked"``, and 20
         more of large components if there are more than 20,000 rows.
     point_estimate : {"binder", "vi"}, default="binder"
-        The loss whose posterior mean the representative partition (`labels_`) minimizes. "binder":
+        The loss whose posterior mean the representative partition minimizes. "binder":
         the number of pairs of rows that are together in only one of two partitions. "vi": the
         variation of information, which merges components if rows could be in either. The best of
         the stored partitions is improved by moves of rows and merges until few rows move, provided
@@ -342,6 +350,12 @@ class DPMixture(RowMixture):
         a search in which `y` holds the classes of a later step or of a metric. After a fit with
         labels, predictions for the training rows are computed as for new rows, without their
         labels. If every row has a label, these are the components, and the fit finds no others.
+    merge_overlapping : "auto" or bool, default="auto"
+        Whether components between which the rows show no gap form one cluster: a group of rows that
+        is skewed, or has long tails or sharp edges, takes several components. `labels_`, `predict`
+        and `predict_proba` are of clusters; densities, `weights_` and `emission_` of components.
+        "auto": with numbers or with counts in columns (True is refused if there are none). False:
+        each component is a cluster.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -370,15 +384,15 @@ class DPMixture(RowMixture):
     Attributes
     ----------
     labels_ : (n_samples,) array of int
-        Number (see `component_labels_`) of the component of each row in the representative
-        partition.
-    n_components_ : int
-        Their number K.
+        Number (see `cluster_labels_`) of the cluster of each row in the representative partition.
+    n_clusters_, n_components_ : int
+        Numbers C of clusters and K of components; see `merge_overlapping`.
+    cluster_labels_ : (C,) array of int
+        Number of each cluster, in the order of the columns of `predict_proba`. Without known
+        labels: 0 to C - 1, by decreasing size. Otherwise first the labels in ascending order, then,
+        by decreasing size, the clusters without a label, whose numbers follow the largest label.
     component_labels_ : (K,) array of int
-        Number of each component, in the order of `weights_` and of the columns of `predict_proba`.
-        Without known labels: 0 to K - 1, by decreasing size. Otherwise first the labels in
-        ascending order, then, by decreasing size, the components without a label, whose numbers
-        follow the largest label.
+        Number of the cluster of each component, in the order of `weights_`.
     n_components_distribution_ : array
         Posterior distribution of the number of components: entry k is P(K = k), over the kept
         sweeps of all chains.
@@ -433,6 +447,7 @@ class DPMixture(RowMixture):
         point_estimate: str = "binder",
         init: Any = "sequential",
         use_y: bool = True,
+        merge_overlapping: bool | str = "auto",
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 5,
@@ -451,6 +466,7 @@ class DPMixture(RowMixture):
         self.point_estimate = point_estimate
         self.init = init
         self.use_y = use_y
+        self.merge_overlapping = merge_overlapping
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin

@@ -204,7 +204,7 @@ class RowMixture(BaseMixture):
         return self._fit(X, y, sample_weight=sample_weight)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """Return the most probable component of each row under the representative partition.
+        """Return the most probable cluster of each row under the representative partition.
 
         Parameters
         ----------
@@ -213,16 +213,16 @@ class RowMixture(BaseMixture):
         Returns
         -------
         (n_samples,) array of int
-            Numbers from `component_labels_`: the label of a component, or without labels a number
-            from 0 to ``n_components_ - 1``. Training rows may have another component than in
-            `labels_`, because each row is itself one of the rows that it is compared to; a label in
-            `y` makes no difference here.
+            Numbers from `cluster_labels_`: the label of a cluster, or without labels a number from
+            0 to ``n_clusters_ - 1``. Training rows may have another cluster than in `labels_`,
+            because each row is itself one of the rows that it is compared to; a label in `y` makes
+            no difference here.
         """
-        best = np.argmax(self._log_proba(X), axis=1)
-        return np.asarray(self.component_labels_[best])
+        best = np.argmax(self._of_clusters(self._proba(X)), axis=1)
+        return np.asarray(self.cluster_labels_[best])
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probabilities of the known components for each row.
+        """Return the probabilities of the known clusters for each row.
 
         Parameters
         ----------
@@ -230,12 +230,12 @@ class RowMixture(BaseMixture):
 
         Returns
         -------
-        (n_samples, K) array
-            Probabilities given that the row is of a known component, under the representative
-            partition. Column k is the component with the number ``component_labels_[k]``. A row
-            whose density is 0 in all components has the prior probabilities of any next row.
+        (n_samples, C) array
+            Probabilities given that the row is of a known cluster, under the representative
+            partition. Column c is the cluster with the number ``cluster_labels_[c]``. A row whose
+            density is 0 in all clusters has the prior probabilities of any next row.
         """
-        return np.exp(self._log_proba(X))
+        return self._of_clusters(self._proba(X))
 
     def novelty(self, X: Any) -> Floats:
         """Return the probability that each row is of a component without training rows.
@@ -404,10 +404,10 @@ class RowMixture(BaseMixture):
     ) -> Floats:
         return complete_rows(self._models, values, rng)
 
-    def _log_proba(self, X: Any) -> Floats:
-        """Return the log probabilities of the known components for each row."""
+    def _proba(self, X: Any) -> Floats:
+        """Return the probabilities of the known components for each row."""
         log_joint = self._log_joint(X)[:, :-1]
-        return log_posterior(log_joint, self._representative.log_weights[:-1])
+        return np.exp(log_posterior(log_joint, self._representative.log_weights[:-1]))
 
     def _log_joint(self, X: Any) -> Floats:
         """Return log p(x, component) under the representative partition; the last one is new."""

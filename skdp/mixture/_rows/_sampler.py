@@ -206,6 +206,11 @@ class ClusterSampler(ChainComponent):
         return self._rows.names
 
     @property
+    def values(self) -> Any:
+        """The rows."""
+        return self._values
+
+    @property
     def copies(self) -> RowCopies | None:
         """The rows of X that the rows are copies of, in a fit with weights."""
         return self._rows.copies

@@ -175,7 +175,7 @@ def test_cells_of_a_row_are_drawn_together(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_divergences(kind):
     emission, sample = make_model(kind).emission, make_sample(kind)
-    found = measure_divergences(emission, np.array(SHARES), N_COLUMNS)
+    found = measure_divergences(emission, np.diag(SHARES), N_COLUMNS)
     step = 0.1 if kind == "student" else 0.02
     wide = np.arange(-60.0, 60.0, step) if kind == "student" else np.arange(-200.0, 200.0, step)
     for k, component in enumerate(sample[1]):
@@ -193,7 +193,7 @@ def test_divergences_of_far_and_narrow_components():
     means = np.array([[0.0], [1e6], [-3e4]])
     model = GaussianModel(means, np.array([[1.0], [1e-4], [1e4]]))
     shares = np.array([0.6, 0.3, 0.1])
-    found = measure_divergences(model, shares, 1)[:, 0]
+    found = measure_divergences(model, np.diag(shares), 1)[:, 0]
     np.testing.assert_allclose(found, -np.log(shares), rtol=1e-9)
 
 
@@ -202,7 +202,7 @@ def test_divergences_of_large_counts():
     intensities = np.array([[5e3], [5.2e3], [2e5]])
     model = PoissonModel(intensities, np.array([[1e9], [1e9], [30.0]]))
     shares = np.array([0.4, 0.4, 0.2])
-    found = measure_divergences(model, shares, 1)[:, 0]
+    found = measure_divergences(model, np.diag(shares), 1)[:, 0]
     x = np.arange(0.0, 6e5)[:, np.newaxis]
     marginals = model.marginals()
     probs = np.diff(marginals.cdf(np.append(-1.0, x[:, 0]), 0), axis=0)
@@ -216,7 +216,7 @@ def test_divergences_of_kinds_of_events():
     """A column is the number of events of a kind, binomial given the total."""
     probs = np.array([[0.7, 0.3], [0.2, 0.8]])
     model = MultinomialModel(probs, Totals(np.array([2.0]), np.array([1.0])))
-    found = measure_divergences(model, np.array([0.5, 0.5]), 2)
+    found = measure_divergences(model, np.diag([0.5, 0.5]), 2)
     p = np.array([[0.09, 0.42, 0.49], [0.64, 0.32, 0.04]])
     expected = (p * np.log(p / p.mean(axis=0))).sum(axis=1)
     np.testing.assert_allclose(found, np.column_stack([expected, expected]), rtol=1e-9)
@@ -224,4 +224,4 @@ def test_divergences_of_kinds_of_events():
 
 def test_one_component_has_no_divergence():
     model = GaussianModel(np.zeros((1, 1)), np.ones((1, 1)))
-    assert measure_divergences(model, np.ones(1), 1)[0, 0] < 1e-12
+    assert measure_divergences(model, np.ones((1, 1)), 1)[0, 0] < 1e-12
