@@ -39,6 +39,7 @@ from skdp.topics._shared._arrays import (
     SMALLEST,
     count_frequencies,
     fixed_words,
+    sort_words,
     tells_apart,
     update_by_frequencies,
 )
@@ -262,15 +263,14 @@ class OwnWords:
     ) -> tuple[NDArray[Any], ...]:
         """Return shares of the one topic, (D, 1) and (J, 1), and probabilities of cuts (J,)."""
         no_words = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-        shares = self.score(corpus, key, *no_words, halt)
+        shares = self.score(corpus, key, no_words, halt)
         return shares[0], shares[1], shares[3]
 
     def score(
         self,
         corpus: SegmentedCorpus,
         key: NDArray[np.uint64],
-        further: NDArray[np.int32],
-        units_of_further: NDArray[np.int64],
+        further: tuple[NDArray[np.int32], NDArray[np.int64]],  # words, and their units in order
         halt: Halt,
     ) -> tuple[NDArray[Any], ...]:
         """Return shares, probabilities of further words of units, and probabilities of cuts."""
@@ -279,14 +279,14 @@ class OwnWords:
         work = empty_work(corpus, phi.shape[1], cast("float", model.bursts))
         known = nothing_known(corpus).known
         cuts, units = cut_prior(known, model.max_units, model.cut_probability), units_of(corpus)
-        scores, probabilities = np.zeros(len(further)), np.zeros(n_units)
-        ptr = np.searchsorted(units_of_further, np.arange(n_units + 1))
+        scores, probabilities = np.zeros(len(further[0])), np.zeros(n_units)
+        ptr = np.searchsorted(further[1], np.arange(n_units + 1))
         for d in range(len(corpus)):
             if halt.called:
                 break
             add_own_cuts(d, units, units.tokens, phi, model.bursts, cuts, work, probabilities)
-            if len(further) > 0:
-                score_own_words(d, units, cuts, work, further, ptr, scores)
+            if len(scores) > 0:
+                score_own_words(d, units, cuts, work, further[0], ptr, scores)
         return np.ones((len(corpus), 1)), np.ones((n_units, 1)), scores, probabilities
 
 
@@ -551,7 +551,7 @@ class OwnWordsSampler(SegmenterSampler):
         units, self._known = corpus
         TopicSampler._take(self, units)
         self._units = units_of(units)
-        self._tokens = units.tokens.copy()  # as topics, writable
+        self._tokens = sort_words(units).tokens.copy()  # their order says nothing
 
     def _counted_words(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
         (served,) = self.served

@@ -248,7 +248,7 @@ def test_given_own_words(most):
     further = np.array([2, 0, 1, 2, 0, 1], dtype=np.int32)
     units = np.array([0, 1, 3, 3, 5, 6])
     fold = model.prepare(corpus, None)
-    *_, scores, cuts = fold.score(corpus, None, further, units, Halt())
+    *_, scores, cuts = fold.score(corpus, None, (further, units), Halt())
     every = list(segmentations.own_words_given(DOCUMENT, PHI, B, RHO, most))
     weights = np.exp([log for _, log, _ in every])
     weights /= weights.sum()
