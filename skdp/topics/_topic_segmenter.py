@@ -39,7 +39,7 @@ from skdp.topics._tables._segmenter import (
 _FIRST_SWEEPS = 30
 """Number of sweeps after which two starts are compared."""
 
-_FEW, _MOST = 20, 200
+_FEW, _MOST = 30, 200
 """Fewer documents have one topic if their number is not given; larger corpora, this many."""
 
 _SURE = 0.7
@@ -78,7 +78,7 @@ class TopicSegmenter(BaseTopicModel):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        Number of topics K. "auto": 1 for fewer than 20 documents, otherwise the number of documents
+        Number of topics K. "auto": 1 for fewer than 30 documents, otherwise the number of documents
         or 200, whichever is smaller. Many are better: parts differ by their topics.
     doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
         Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value

@@ -64,7 +64,9 @@ from skdp.topics._kernels._tables import Assignments
 _SMALL = 1e-200
 
 _NEGLIGIBLE = 1e-12
-"""Smaller probabilities of a part are left out of the probabilities of further words."""
+"""Smaller probabilities of a part with words of its own are dropped."""
+
+_LOG_NEGLIGIBLE = math.log(_NEGLIGIBLE)
 
 
 class CutPrior(NamedTuple):
@@ -85,6 +87,8 @@ class CutScratch(NamedTuple):
     forward: np.ndarray
     backward: np.ndarray
     logs: np.ndarray
+    reach: np.ndarray  # the first unit at which a part that ends at each place may begin
+    drops: bool  # whether improbable beginnings are dropped
 
 
 @njit_forceinline
@@ -117,8 +121,55 @@ def clear_words(begin, end, topics, work):
 
 
 @njit_internal_nogc
+def walk_back(e, first, unit_ptr, topics, prior, work, out):
+    """Write the log evidence of each part that ends at `e`, with its gaps, to `out`; by its begin.
+
+    Return the first unit at which such a part may begin.
+    """
+    log, n, s = 0.0, 0, e
+    lowest = max(work.reach[e], e - prior.most)
+    while s > lowest:
+        if s < e:
+            if prior.known[first + s] == 1:
+                lowest = s
+                break
+            log += prior.log_join
+        s -= 1
+        begin, end = unit_ptr[first + s], unit_ptr[first + s + 1]
+        log += weigh_unit(begin, end, n, topics, work)
+        n += end - begin
+        out[s] = log
+        if s > 0:
+            out[s] = log + prior.log_cut if prior.known[first + s] != 0 else -math.inf
+    clear_words(unit_ptr[first + s], unit_ptr[first + e], topics, work)
+    return lowest
+
+
+@njit_internal_nogc
+def filter_in_reach(first, last, unit_ptr, topics, prior, work):
+    """Do as `filter_forward`, but drop a beginning of parts where it has become improbable."""
+    forward, low = work.forward, 0
+    forward[0] = 0.0
+    for e in range(1, last - first + 1):
+        work.reach[e] = low
+        forward[e] = -math.inf
+        if e < last - first and prior.known[first + e] == 0:
+            continue
+        low = walk_back(e, first, unit_ptr, topics, prior, work, work.logs)
+        for s in range(low, e):
+            work.logs[s] += forward[s]
+            if work.logs[s] > -math.inf:
+                forward[e] = add_logs(forward[e], work.logs[s])
+        while low < e and work.logs[low] < forward[e] + _LOG_NEGLIGIBLE:
+            low += 1
+    return forward[last - first]
+
+
+@njit_internal_nogc
 def filter_forward(first, last, unit_ptr, topics, prior, work):
     """Write the log evidence of the units before each place at which a part may end."""
+    if work.drops:
+        return filter_in_reach(first, last, unit_ptr, topics, prior, work)
     n_units = last - first
     forward = work.forward
     forward[0] = 0.0
@@ -141,31 +192,6 @@ def filter_forward(first, last, unit_ptr, topics, prior, work):
                 forward[e] = add_logs(forward[e], log)
         clear_words(begin, end, topics, work)
     return forward[n_units]
-
-
-@njit_internal_nogc
-def walk_back(e, first, unit_ptr, topics, prior, work, out):
-    """Write the log evidence of each part that ends at `e`, with its gaps, to `out`; by its begin.
-
-    Return the first unit at which such a part may begin.
-    """
-    log, n, s = 0.0, 0, e
-    lowest = max(0, e - prior.most)
-    while s > lowest:
-        if s < e:
-            if prior.known[first + s] == 1:
-                lowest = s
-                break
-            log += prior.log_join
-        s -= 1
-        begin, end = unit_ptr[first + s], unit_ptr[first + s + 1]
-        log += weigh_unit(begin, end, n, topics, work)
-        n += end - begin
-        out[s] = log
-        if s > 0:
-            out[s] = log + prior.log_cut if prior.known[first + s] != 0 else -math.inf
-    clear_words(unit_ptr[first + s], unit_ptr[first + e], topics, work)
-    return lowest
 
 
 @njit_internal_nogc
@@ -629,6 +655,8 @@ def score_own_words(d, units, cut_prior, work, further, further_ptr, scores):
         begin = units.unit_ptr[first + s]
         end = begin
         for e in range(s + 1, min(n_units, s + cut_prior.most) + 1):
+            if work.reach[e] > s:
+                break
             if e > s + 1:
                 log += cut_prior.log_join
             start, end = units.unit_ptr[first + e - 1], units.unit_ptr[first + e]

@@ -149,7 +149,9 @@ def empty_parts(corpus: SegmentedCorpus, n_topics: int) -> PartBuffers:
     )
 
 
-def empty_work(corpus: SegmentedCorpus, n_topics: int, concentration: float) -> CutScratch:
+def empty_work(
+    corpus: SegmentedCorpus, n_topics: int, concentration: float, *, drops: bool = False
+) -> CutScratch:
     """Return scratch for the cuts of any document."""
     n_units = int(np.diff(corpus.doc_ptr).max(initial=0))
     n_words = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
@@ -160,6 +162,8 @@ def empty_work(corpus: SegmentedCorpus, n_topics: int, concentration: float) -> 
         forward=np.zeros(n_units + 1),
         backward=np.zeros(n_units + 1),
         logs=np.zeros(n_units + 1),
+        reach=np.zeros(n_units + 1, dtype=np.int64),
+        drops=drops,
     )
 
 
@@ -276,7 +280,7 @@ class OwnWords:
         """Return shares, probabilities of further words of units, and probabilities of cuts."""
         model, n_units = self.model, len(corpus.segment_ptr) - 1
         phi = np.maximum(model.components, SMALLEST).astype(np.float64)
-        work = empty_work(corpus, phi.shape[1], cast("float", model.bursts))
+        work = empty_work(corpus, phi.shape[1], cast("float", model.bursts), drops=True)
         known = nothing_known(corpus).known
         cuts, units = cut_prior(known, model.max_units, model.cut_probability), units_of(corpus)
         scores, probabilities = np.zeros(len(further[0])), np.zeros(n_units)
@@ -572,7 +576,8 @@ class OwnWordsSampler(SegmenterSampler):
         return prior
 
     def _work(self) -> Any:
-        return empty_work(self._whole, self._whole.n_features, self.burst_concentration)
+        n_words, b = self._whole.n_features, self.burst_concentration
+        return empty_work(self._whole, n_words, b, drops=True)
 
     def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
         if isinstance(self.given.burst_concentration, str):
