@@ -90,12 +90,12 @@ def describe(name, sets, truth, found, seconds=np.nan):
 
 def cut_alone(sets, texts, truth):
     """Return rows of fits to each text without the others."""
-    gaps, cuts, told, shuffled, begin = [], [], [], [], time.process_time()
+    chances, cuts, told, shuffled, begin = [], [], [], [], time.process_time()
     rng = np.random.default_rng(0)
     for text, true in zip(texts, truth, strict=True):
         corpus = count([text])
         model = TopicSegmenter(random_state=0).fit(corpus)
-        gaps.append((model.cut_proba_[0] > 0.5).astype(int))
+        chances += model.cut_proba_
         cuts += model.predict(corpus)
         told += model.predict(corpus, n_parts=int(true.sum()) + 1)
     seconds = time.process_time() - begin
@@ -105,6 +105,8 @@ def cut_alone(sets, texts, truth):
             rng.permutation(corpus.tokens), corpus.segment_ptr, corpus.doc_ptr, corpus.n_features
         )
         shuffled.append(len(TopicSegmenter(random_state=0).fit(mixed).predict(mixed)[0]))
+    calibrate(chances, truth)
+    gaps = [(p > 0.5).astype(int) for p in chances]
     print(
         f"shuffled: {np.mean(shuffled):.2f} cuts a text; not: {np.mean(list(map(len, cuts))):.2f}"
     )
