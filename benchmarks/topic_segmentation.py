@@ -8,8 +8,11 @@ TextTiling is nltk's, with each sentence as a paragraph. The figures of C99 are 
 author published. "Words alone" is the division into ten parts of the largest probability if the
 words of a part have a symmetric Dirichlet-multinomial distribution over the words of the text;
 "LDA, then words' topics" is the same of the expected topics of the words under LDA of whole texts.
+"One text alone" is a fit to each text without the others, "shuffled" the same of its words in
+random order.
 
     python benchmarks/topic_segmentation.py --data DATA --seeds 0 1
+    python benchmarks/topic_segmentation.py --data DATA --file clinical.jsonl.gz --alone
 """
 
 import argparse
@@ -32,8 +35,7 @@ from sklearn.preprocessing import normalize
 from skdp.data import SegmentedCorpus
 from skdp.topics import GibbsLDA, TopicSegmenter
 
-SETS = ("3-11", "3-5", "6-8", "9-11")
-C99 = {"3-11": 0.12, "3-5": 0.11, "6-8": 0.10, "9-11": 0.08}
+C99 = {"3-11": 0.12, "3-5": 0.11, "6-8": 0.10, "9-11": 0.08}  # by set
 WIDTH = 6
 
 
@@ -48,7 +50,7 @@ def read(path):
         cuts = np.zeros(sum(lengths) - 1, dtype=int)
         cuts[np.cumsum(lengths)[:-1] - 1] = 1
         truth.append(cuts)
-    return np.array([record["set"] for record in records]), sentences, truth
+    return np.array([record.get("set", "all") for record in records]), sentences, truth
 
 
 def count(texts):
@@ -77,13 +79,48 @@ def errors(true, found):
 def describe(name, sets, truth, found, seconds=np.nan):
     """Return a row of the table."""
     each = np.array([errors(t, f) for t, f in zip(truth, found, strict=True)])
-    by_set = [each[sets == name].mean(axis=0) for name in SETS]
+    by_set = [each[sets == name].mean(axis=0) for name in np.unique(sets)]
     pk, difference = np.mean(by_set, axis=0)
     cells = [f"{means[0]:.4f}" for means in by_set]
     time_cell = "" if np.isnan(seconds) else f"{seconds / len(truth):.3f}"
     row = [name, f"{pk:.4f}", *cells, f"{difference:.4f}", time_cell]
     report_done(row)
     return row
+
+
+def cut_alone(sets, texts, truth):
+    """Return rows of fits to each text without the others."""
+    chances, cuts, told, shuffled, begin = [], [], [], [], time.process_time()
+    rng = np.random.default_rng(0)
+    for text, true in zip(texts, truth, strict=True):
+        corpus = count([text])
+        model = TopicSegmenter(random_state=0).fit(corpus)
+        chances += model.cut_proba_
+        cuts += model.predict(corpus)
+        told += model.predict(corpus, n_parts=int(true.sum()) + 1)
+    seconds = time.process_time() - begin
+    for text in texts:
+        corpus = count([text])
+        mixed = SegmentedCorpus(
+            rng.permutation(corpus.tokens), corpus.segment_ptr, corpus.doc_ptr, corpus.n_features
+        )
+        shuffled.append(len(TopicSegmenter(random_state=0).fit(mixed).predict(mixed)[0]))
+    calibrate(chances, truth)
+    gaps = [(p > 0.5).astype(int) for p in chances]
+    print(
+        f"shuffled: {np.mean(shuffled):.2f} cuts a text; not: {np.mean(list(map(len, cuts))):.2f}"
+    )
+    return [
+        describe("one text alone, predict", sets, truth, as_marks(truth, cuts), seconds),
+        describe("one text alone, gaps above .5", sets, truth, gaps),
+        describe("one text alone, told the number", sets, truth, as_marks(truth, told)),
+    ]
+
+
+def cut_evenly(truth):
+    """Return as many cuts as there are, at equal distances."""
+    parts = [np.arange(1, t.sum() + 1) * (len(t) + 1) / (t.sum() + 1) for t in truth]
+    return as_marks(truth, [np.round(cuts).astype(int) for cuts in parts])
 
 
 def as_marks(truth, cuts):
@@ -199,7 +236,9 @@ def calibrate(probabilities, truth):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", required=True, help="folder with choi.jsonl.gz")
+    parser.add_argument("--data", required=True, help="folder with the file")
+    parser.add_argument("--file", default="choi.jsonl.gz")
+    parser.add_argument("--alone", action="store_true", help="only fits to one text alone")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--components", type=int, nargs="+", default=[200])
     parser.add_argument("--concentrations", type=float, nargs="+", default=[100.0])
@@ -208,16 +247,21 @@ def main():
     warnings.simplefilter("ignore", ConvergenceWarning)
     has_nltk = find_spec("nltk") is not None
     print_header(*(["nltk"] if has_nltk else []))
-    sets, texts, truth = read(next(Path(options.data).rglob("choi.jsonl.gz")))
+    sets, texts, truth = read(next(Path(options.data).rglob(options.file)))
     corpus = count(texts)
     rows = [
         describe("no cut", sets, truth, [0 * t for t in truth]),
+        describe("even parts, told the number", sets, truth, cut_evenly(truth)),
         describe("TF-IDF windows, told ten", sets, truth, cut_by_windows(corpus, truth)),
     ]
     counts, ptr = segment_counts(corpus), corpus.doc_ptr
     for prior in options.priors:
         found = cut_by_evidence(counts, ptr, truth, prior)
         rows.append(describe(f"words alone, prior {prior:g}, told ten", sets, truth, found))
+    rows += cut_alone(sets, texts, truth)
+    if options.alone:
+        print_table(["method", "Pk", *np.unique(sets), "WindowDiff", "CPU s a text"], rows)
+        return
     topics = expect_topics(corpus, 100, options.seeds[0])
     found = cut_by_evidence(topics, ptr, truth, 0.1)
     rows.append(describe("LDA, then words' topics, told ten", sets, truth, found))
@@ -240,12 +284,13 @@ def main():
                 seconds = time.process_time() - begin
                 rows.append(describe(f"{name}, predict", sets, truth, found, seconds))
                 begin = time.process_time()
-                told = as_marks(truth, model.predict(corpus, n_parts=10))
+                numbers = [int(t.sum()) + 1 for t in truth]
+                told = as_marks(truth, model.predict(corpus, n_parts=numbers))
                 seconds = time.process_time() - begin
                 rows.append(describe(f"{name}, told ten", sets, truth, told, seconds))
                 print(f"rho {model.cut_probability_:.3f}")
                 calibrate(model.cut_proba_, truth)
-    print_table(["method", "Pk", *SETS, "WindowDiff", "CPU s a text"], rows)
+    print_table(["method", "Pk", *np.unique(sets), "WindowDiff", "CPU s a text"], rows)
 
 
 if __name__ == "__main__":

@@ -103,6 +103,8 @@ def _cases():
     few = {**CHAIN, **FOLD_IN, "n_components": 3}
     for model in (TopicSegmenter, SectionedTopicModel):
         yield model.__name__, model(), few, "documents", (DOCUMENTS,)
+    alone = TopicSegmenter(cut_probability="auto")
+    yield "TopicSegmenter, one topic", alone, {**CHAIN, **FOLD_IN}, "documents", (DOCUMENTS,)
     start = {**CHAIN, **FOLD_IN, "initial_components": 3}
     yield "HDPTopicModel", HDPTopicModel(), start, "counts", (COUNTS,)
     seeds = {"seed_words": {"first": [0], 1: [2]}}

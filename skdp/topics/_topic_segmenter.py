@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_count, check_gamma_prior, shorten
+from skdp._checks import check_beta_prior, check_count, check_gamma_prior, is_number, shorten
 from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
@@ -20,11 +20,13 @@ from skdp.topics._inferred_number import LDA_SWEEPS
 from skdp.topics._kernels._lda import seat_randomly
 from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._arrays import WordPrior
+from skdp.topics._shared._bursts import BURST_CONSTRAINTS
 from skdp.topics._shared._fold_in import fold_in_documents
 from skdp.topics._shared._sampler import START_TOPIC_WORD_PRIOR
 from skdp.topics._tables._segmenter import (
     CutParameters,
     KnownUnits,
+    OwnWordsSampler,
     SegmenterModel,
     SegmenterSampler,
     check_known,
@@ -36,6 +38,13 @@ from skdp.topics._tables._segmenter import (
 
 _FIRST_SWEEPS = 30
 """Number of sweeps after which two starts are compared."""
+
+_FEW, _MOST = 30, 200
+"""Fewer documents have one topic if their number is not given; larger corpora, this many."""
+
+_SURE = 0.7
+"""Where cuts have lower probabilities in three gaps together, `predict` leaves them out: the most
+probable of many divisions of words without any order has a few cuts, too."""
 
 
 class TopicSegmenter(BaseTopicModel):
@@ -58,10 +67,19 @@ class TopicSegmenter(BaseTopicModel):
     once given the topics of its words, by a filter over its units. Given `doc_topic_prior` and
     `topic_word_prior` the sampler is exact.
 
+    One text alone, or a few, cannot teach topics. With a single topic, each part has its own words:
+
+    .. math::
+
+        \phi_{dp} \sim \mathrm{Dir}(b_w\, \phi), \quad
+        w_{dpi} \sim \phi_{dp}, \quad
+        \phi \sim \mathrm{Dir}(\gamma)
+
     Parameters
     ----------
-    n_components : int, default=200
-        Number of topics K. Many are better: parts differ by their topics.
+    n_components : int or "auto", default="auto"
+        Number of topics K. "auto": 1 for fewer than 30 documents, otherwise the number of documents
+        or 200, whichever is smaller. Many are better: parts differ by their topics.
     doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
         Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
         per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
@@ -89,6 +107,14 @@ class TopicSegmenter(BaseTopicModel):
         several values instead.
     concentration_prior : (float, float), default=(1.0, 0.1)
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
+    burst_concentration : float, "auto" or None, default="auto"
+        Concentration b_w of the words of parts around those of the only topic, in words, from 1e-8
+        to 1e8: the larger, the fewer parts. "auto" draws it in every sweep under
+        `burst_concentration_prior`, but not below .75 times the mean number of words in a document,
+        because small values find ever finer parts. None, and "auto" with several topics or with
+        given ones (`from_topics`): parts differ by their topics only. A number needs one topic.
+    burst_concentration_prior : (float, float), default=(1.0, 0.001)
+        Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
     cut_probability : float or "auto", default=0.1
         Prior probability rho of a cut in a gap, between 0 and 1. Where the words are informative,
         its value matters little. "auto" draws it under `cut_prior`: for texts that do change their
@@ -149,6 +175,10 @@ class TopicSegmenter(BaseTopicModel):
     segment_topic_ : (n_units, n_components) array
         Topic shares of the units of all training documents: those of their parts, averaged.
     doc_topic_prior_ : (n_components,) array
+    n_components_ : int
+        Number of topics.
+    burst_concentration_ : float
+        Only if parts have words of their own: posterior mean, or the given value.
     topic_names_ : list of str or None
         Only if `seed_words` has names: the names of all topics, None for those without.
     trace_ : Trace
@@ -175,11 +205,17 @@ class TopicSegmenter(BaseTopicModel):
     A unit without words of the vocabulary may belong to either side, so that a cut before it and a
     cut after it are equally probable.
 
+    If parts have words of their own, the probabilities of cuts given b_w and phi are exact sums
+    over all divisions, and so are `predict_proba` and `score` for each stored sample. There are no
+    topics then: `doc_topic_prior`, `concentration` and `init` have no effect.
+
     References
     ----------
     L. Du, W. Buntine and M. Johnson (2013). Topic segmentation with a structured topic model.
     NAACL-HLT (the model, with cuts drawn one by one). -- F. Y. Y. Choi (2000). Advances in domain
-    independent linear text segmentation. NAACL (the task).
+    independent linear text segmentation. NAACL (the task). -- M. Utiyama and H. Isahara (2001). A
+    statistical model for domain-independent text segmentation. ACL; J. Eisenstein and R. Barzilay
+    (2008). Bayesian unsupervised topic segmentation. EMNLP (parts with words of their own).
 
     Examples
     --------
@@ -191,10 +227,18 @@ class TopicSegmenter(BaseTopicModel):
     [[3], [5], [3]]
     >>> bool(segmenter.predict_proba(documents[:1])[0][2] > 0.9)
     True
+
+    One text alone:
+
+    >>> TopicSegmenter(random_state=0).fit(documents[:1]).predict(documents[:1])
+    [array([3])]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseTopicModel._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "burst_concentration": BURST_CONSTRAINTS["burst_concentration"],
+        "burst_concentration_prior": [tuple, list],
         "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "concentration": [Interval(Real, 1e-8, 1e12, closed="both"), StrOptions({"auto"})],
         "concentration_prior": [tuple, list],
@@ -206,10 +250,13 @@ class TopicSegmenter(BaseTopicModel):
 
     _segments_are_ordered = True
     _takes_partitions = False
+    _most_topics = None
+
+    _optional_attributes = BaseTopicModel._optional_attributes | {"burst_concentration_"}
 
     def __init__(
         self,
-        n_components: int = 200,
+        n_components: int | str = "auto",
         *,
         doc_topic_prior: Any = "auto",
         topic_word_prior: Any = "auto",
@@ -218,6 +265,8 @@ class TopicSegmenter(BaseTopicModel):
         seed_weight: int | str = "auto",
         concentration: Any = 100.0,
         concentration_prior: tuple[float, float] = (1.0, 0.1),
+        burst_concentration: float | str | None = "auto",
+        burst_concentration_prior: tuple[float, float] = (1.0, 0.001),
         cut_probability: Any = 0.1,
         cut_prior: tuple[float, float] = (1.0, 9.0),
         max_units: int | None = None,
@@ -242,6 +291,8 @@ class TopicSegmenter(BaseTopicModel):
         self.seed_weight = seed_weight
         self.concentration = concentration
         self.concentration_prior = concentration_prior
+        self.burst_concentration = burst_concentration
+        self.burst_concentration_prior = burst_concentration_prior
         self.cut_probability = cut_probability
         self.cut_prior = cut_prior
         self.max_units = max_units
@@ -262,14 +313,45 @@ class TopicSegmenter(BaseTopicModel):
 
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
-        self._cut_parameters()
+        if not self._numbers_topics:
+            for name in ("doc_topic_prior", "init"):
+                value = getattr(self, name)
+                if not (isinstance(value, str) or is_number(value)):
+                    raise ValueError(
+                        f"n_components must be a number if {name} is an array, got "
+                        f"n_components='auto' and {name}={shorten(value)}."
+                    )
+        self._cut_parameters(1 if isinstance(self.n_components, str) else self.n_components)
 
-    def _cut_parameters(self) -> CutParameters:
+    @property
+    def _numbers_topics(self) -> bool:
+        return not isinstance(self.n_components, str)
+
+    @property
+    def _n_named_topics(self) -> int:
+        return 0  # y does not name topics
+
+    def _n_first_topics(self, X: Any) -> int:
+        if self._numbers_topics:
+            return int(self.n_components)
+        n_documents = len(X)
+        n_topics = 1 if n_documents < _FEW else min(n_documents, _MOST)
+        return max(n_topics, len(self._seeded_topics()))
+
+    def _cut_parameters(self, n_topics: int) -> CutParameters:
         def number(value: Any) -> Any:
-            return value if isinstance(value, str) else float(value)
+            return value if value is None or isinstance(value, str) else float(value)
 
+        bursts = number(self.burst_concentration)
+        if n_topics > 1:
+            if isinstance(bursts, float):
+                raise ValueError(
+                    "burst_concentration must be None or 'auto' with several topics, got "
+                    f"burst_concentration={self.burst_concentration} and n_components={n_topics}."
+                )
+            bursts = None
         return CutParameters(
-            check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
+            check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics),
             self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             number(self.concentration),
@@ -277,11 +359,14 @@ class TopicSegmenter(BaseTopicModel):
             number(self.cut_probability),
             check_beta_prior(self.cut_prior, "cut_prior"),
             None if self.max_units is None else int(self.max_units),
+            bursts,
+            check_gamma_prior(self.burst_concentration_prior, "burst_concentration_prior"),
         )
 
-    def _cut_parameters_of_fit(self) -> CutParameters:
+    def _cut_parameters_of_fit(self, corpus: SegmentedCorpus) -> CutParameters:
         """Return the parameters for samplers, with the seeds for X."""
-        return self._cut_parameters()._replace(topic_word_prior=self._word_prior())
+        parameters = self._cut_parameters(self._n_first_topics(corpus))
+        return parameters._replace(topic_word_prior=self._word_prior())
 
     def _check_input(self, X: Any, y: Any = None, executor: Any = None) -> KnownUnits:
         return check_known(super()._check_input(X), y, self.max_units)
@@ -291,12 +376,16 @@ class TopicSegmenter(BaseTopicModel):
     def _start_local_sampler(
         self, data: KnownUnits, root: np.random.SeedSequence, c: int
     ) -> SegmenterSampler:
-        init, parameters = self._check_init(data.corpus.n_features), self._cut_parameters_of_fit()
+        init = self._check_init(data.corpus.n_features)
+        parameters = self._cut_parameters_of_fit(data.corpus)
+        stream = derive_stream(root, Role.SWEEP, c)
+        if parameters.burst_concentration is not None:
+            return OwnWordsSampler(data, parameters, stream)
         if isinstance(init, str) and init == "random":
             init = self._draw_topics(data.corpus, parameters, derive_stream(root, Role.INIT, c))
-        stream = derive_stream(root, Role.SWEEP, c)
         if not isinstance(init, str):
-            return SegmenterSampler(data, self.n_components, parameters, init, stream)
+            n_topics = self._n_first_topics(data.corpus)
+            return SegmenterSampler(data, n_topics, parameters, init, stream)
         starts = [
             self._start_by_lda(data, pieces, derive_seed(root, Role.INIT, c, i))
             for i, pieces in enumerate((data.known == 1, np.ones(len(data.known), dtype=bool)))
@@ -310,20 +399,24 @@ class TopicSegmenter(BaseTopicModel):
     ) -> NDArray[np.int32]:
         """Draw the first topics of the words."""
         topics, prior = np.empty(len(corpus.tokens), dtype=np.int32), parameters.topic_word_prior
+        n_topics = self._n_first_topics(corpus)
         if isinstance(prior, WordPrior) and prior.seeds is not None:
             gamma = START_TOPIC_WORD_PRIOR if isinstance(prior.value, str) else prior.value
-            prior.seeds.seat(topics, corpus.tokens, self.n_components, gamma, stream)
+            prior.seeds.seat(topics, corpus.tokens, n_topics, gamma, stream)
         else:
-            seat_randomly(topics, self.n_components, stream)
+            seat_randomly(topics, n_topics, stream)
         return topics
 
     def _start_by_lda(
         self, data: KnownUnits, starts: NDArray[np.bool_], seed: np.random.SeedSequence
     ) -> tuple[float, SegmenterSampler]:
         """Return the mean log joint of a chain's first sweeps after those of LDA, and the chain."""
-        given = self._cut_parameters_of_fit()
+        given, n_topics = (
+            self._cut_parameters_of_fit(data.corpus),
+            self._n_first_topics(data.corpus),
+        )
         lda = LDASampler(  # its nodes are the pieces that begin at `starts`
-            join_units(data.corpus, starts), self.n_components, "segment", given.doc_topic_prior,
+            join_units(data.corpus, starts), n_topics, "segment", given.doc_topic_prior,
             given.topic_word_prior, given.dirichlet_prior, "random",
             [derive_stream(seed, Role.INIT)], [derive_stream(seed, Role.SWEEP)],
         )  # fmt: skip
@@ -331,7 +424,7 @@ class TopicSegmenter(BaseTopicModel):
             check_interrupts()
             lda.sweep()
         stream = derive_stream(seed, Role.PILOT)
-        chain = SegmenterSampler(data, self.n_components, given, lda.topics, stream)
+        chain = SegmenterSampler(data, n_topics, given, lda.topics, stream)
         logs = []
         for _ in range(_FIRST_SWEEPS):
             check_interrupts()
@@ -348,6 +441,7 @@ class TopicSegmenter(BaseTopicModel):
             **attributes,
             "cut_proba_": cut_proba,
             "n_parts_": n_cuts + (np.diff(corpus.doc_ptr) > 0),
+            "n_components_": len(attributes["components_"]),
             "_fitted_max_units": self.max_units,
         }
 
@@ -355,10 +449,12 @@ class TopicSegmenter(BaseTopicModel):
         return SegmenterModel(
             self.components_.astype(np.float32), self.doc_topic_prior_, self.concentration_,
             self.cut_probability_, self._fitted_max_units,
+            getattr(self, "burst_concentration_", None),
         )  # fmt: skip
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
+        bursts: Any = self.burst_concentration
         given = {
             "doc_topic_prior": prior,
             "concentration": self.concentration,
@@ -373,7 +469,9 @@ class TopicSegmenter(BaseTopicModel):
             "doc_topic_prior_": prior,
             "concentration_": float(self.concentration),
             "cut_probability_": float(self.cut_probability),
+            "n_components_": n_topics,
             "_fitted_max_units": self.max_units,
+            **({"burst_concentration_": float(bursts)} if is_number(bursts) else {}),
         }
 
     # Public methods
@@ -420,7 +518,8 @@ class TopicSegmenter(BaseTopicModel):
     def predict_proba(self, X: Any) -> list[NDArray[np.float64]]:
         """Return the probability of a cut in every gap between two units.
 
-        Every document has its own short chain for each stored sample, with the topics fixed.
+        Every document has its own short chain for each stored sample, with the topics fixed; exact
+        sums over all divisions take its place if parts have words of their own.
 
         Parameters
         ----------
@@ -441,7 +540,9 @@ class TopicSegmenter(BaseTopicModel):
 
         It is the most probable division of each document as a whole, given the expected topics of
         its words. It may differ from the gaps with probabilities above .5: next to a unit without
-        words, for example, both gaps may have a probability of .5, and one of them is cut.
+        words, for example, both gaps may have a probability of .5, and one of them is cut. Without
+        bounds (`n_parts`, `max_words`, `max_units`) a cut is left out if the probabilities of a cut
+        there and in the gaps next to it add up to less than .7.
 
         Parameters
         ----------
@@ -470,7 +571,14 @@ class TopicSegmenter(BaseTopicModel):
         numbers = np.zeros(len(corpus), dtype=np.int64)
         if n_parts is not None:
             numbers = check_numbers(n_parts, corpus, self._fitted_max_units)
-        return divide(corpus, self._models, shares, numbers, max_words)
+        found = divide(corpus, self._models, shares, numbers, max_words)
+        if n_parts is None and max_words is None and self._fitted_max_units is None:
+            p = np.mean([each[2] for each in shares], axis=0)
+            found = [
+                cuts[[own[max(c - 2, 0) : c + 1].sum() >= _SURE for c in cuts]]
+                for cuts, own in zip(found, split_units(corpus, p), strict=True)
+            ]
+        return found
 
     def merge(self, X: Any, cuts: Any) -> SegmentedCorpus:
         """Return documents whose segments are parts.

@@ -136,6 +136,7 @@ ESTIMATORS = {
     "hdp-topics": (HDPTopicModel(max_iter=100), make_documents),
     "sectioned": (SectionedTopicModel(4, discount="auto", max_iter=60), make_documents),
     "segmenter": (TopicSegmenter(4, max_iter=40), make_documents),
+    "segmenter-one-topic": (TopicSegmenter(1, max_iter=300), make_documents),
     "hmm": (HDPHMMLT(5, stickiness="auto", max_iter=100), make_panel),
     "hmm-beam": (HDPHMMLT(5, state_sampler="beam", max_iter=100), make_panel),
     "hmm-locations": (HDPHMMLT(5, similarity=GaussianSimilarity(2), max_iter=60), make_panel),

@@ -63,6 +63,7 @@ coef_precision_prior: RegressionEmission
 output: RegressionEmission
 analyzer: TokenVectorizer
 base: HierarchicalPitmanYorLM
+burst_concentration: TopicSegmenter
 concentration: POOLED HDPTopicModel TopicSegmenter SectionedTopicModel
     DistanceDependentCRPClassifier HierarchicalPitmanYorLM HDPBackoffClassifier HDPBackoffFeatures
     NestedPitmanYorLM CollocationPitmanYorLM

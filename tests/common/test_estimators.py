@@ -28,6 +28,7 @@ ESTIMATORS = [
         for model in (SegmentedTopicModel, AdaptiveTopicModel)
     ),
     TopicSegmenter(3, max_iter=10, transform_max_iter=10),
+    TopicSegmenter(max_iter=10),
     SectionedTopicModel(3, max_iter=10, transform_max_iter=10),
     SegmentVectorizer(),
     TokenVectorizer(),
@@ -49,6 +50,7 @@ def test_scikit_learn(estimator, check):
         AdaptiveTopicModel("auto", sampler="ssa", n_shards=2, max_iter=10),
         HDPTopicModel(max_iter=10),
         TopicSegmenter(3, max_iter=10),
+        TopicSegmenter(max_iter=10),
         SectionedTopicModel(3, max_iter=10),
         SectionedTopicModel(3, discount="auto", n_chains=2, init="lda", max_iter=10),
         TopicSegmenter(3, concentration="auto", max_units=2, n_chains=2, max_iter=10),

@@ -28,4 +28,4 @@ def sectioned(**params):
 
 
 def segmenter(**params):
-    return TopicSegmenter(2, max_iter=2, **params).fit(DOCUMENTS)
+    return TopicSegmenter(**{"n_components": 2, "max_iter": 2, **params}).fit(DOCUMENTS)

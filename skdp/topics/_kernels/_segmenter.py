@@ -63,6 +63,11 @@ from skdp.topics._kernels._tables import Assignments
 
 _SMALL = 1e-200
 
+_NEGLIGIBLE = 1e-12
+"""Smaller probabilities of a part with words of its own are dropped."""
+
+_LOG_NEGLIGIBLE = math.log(_NEGLIGIBLE)
+
 
 class CutPrior(NamedTuple):
     """Prior of cuts: the possible gaps and their probability."""
@@ -82,6 +87,8 @@ class CutScratch(NamedTuple):
     forward: np.ndarray
     backward: np.ndarray
     logs: np.ndarray
+    reach: np.ndarray  # the first unit at which a part that ends at each place may begin
+    drops: bool  # whether improbable beginnings are dropped
 
 
 @njit_forceinline
@@ -114,8 +121,55 @@ def clear_words(begin, end, topics, work):
 
 
 @njit_internal_nogc
+def walk_back(e, first, unit_ptr, topics, prior, work, out):
+    """Write the log evidence of each part that ends at `e`, with its gaps, to `out`; by its begin.
+
+    Return the first unit at which such a part may begin.
+    """
+    log, n, s = 0.0, 0, e
+    lowest = max(work.reach[e], e - prior.most)
+    while s > lowest:
+        if s < e:
+            if prior.known[first + s] == 1:
+                lowest = s
+                break
+            log += prior.log_join
+        s -= 1
+        begin, end = unit_ptr[first + s], unit_ptr[first + s + 1]
+        log += weigh_unit(begin, end, n, topics, work)
+        n += end - begin
+        out[s] = log
+        if s > 0:
+            out[s] = log + prior.log_cut if prior.known[first + s] != 0 else -math.inf
+    clear_words(unit_ptr[first + s], unit_ptr[first + e], topics, work)
+    return lowest
+
+
+@njit_internal_nogc
+def filter_in_reach(first, last, unit_ptr, topics, prior, work):
+    """Do as `filter_forward`, but drop a beginning of parts where it has become improbable."""
+    forward, low = work.forward, 0
+    forward[0] = 0.0
+    for e in range(1, last - first + 1):
+        work.reach[e] = low
+        forward[e] = -math.inf
+        if e < last - first and prior.known[first + e] == 0:
+            continue
+        low = walk_back(e, first, unit_ptr, topics, prior, work, work.logs)
+        for s in range(low, e):
+            work.logs[s] += forward[s]
+            if work.logs[s] > -math.inf:
+                forward[e] = add_logs(forward[e], work.logs[s])
+        while low < e and work.logs[low] < forward[e] + _LOG_NEGLIGIBLE:
+            low += 1
+    return forward[last - first]
+
+
+@njit_internal_nogc
 def filter_forward(first, last, unit_ptr, topics, prior, work):
     """Write the log evidence of the units before each place at which a part may end."""
+    if work.drops:
+        return filter_in_reach(first, last, unit_ptr, topics, prior, work)
     n_units = last - first
     forward = work.forward
     forward[0] = 0.0
@@ -138,31 +192,6 @@ def filter_forward(first, last, unit_ptr, topics, prior, work):
                 forward[e] = add_logs(forward[e], log)
         clear_words(begin, end, topics, work)
     return forward[n_units]
-
-
-@njit_internal_nogc
-def walk_back(e, first, unit_ptr, topics, prior, work, out):
-    """Write the log evidence of each part that ends at `e`, with its gaps, to `out`; by its begin.
-
-    Return the first unit at which such a part may begin.
-    """
-    log, n, s = 0.0, 0, e
-    lowest = max(0, e - prior.most)
-    while s > lowest:
-        if s < e:
-            if prior.known[first + s] == 1:
-                lowest = s
-                break
-            log += prior.log_join
-        s -= 1
-        begin, end = unit_ptr[first + s], unit_ptr[first + s + 1]
-        log += weigh_unit(begin, end, n, topics, work)
-        n += end - begin
-        out[s] = log
-        if s > 0:
-            out[s] = log + prior.log_cut if prior.known[first + s] != 0 else -math.inf
-    clear_words(unit_ptr[first + s], unit_ptr[first + e], topics, work)
-    return lowest
 
 
 @njit_internal_nogc
@@ -244,6 +273,7 @@ def weigh_divisions(first, last, unit_ptr, topics, prior, work, probabilities):
 # |---|---|---|---|
 # | counts | | (M, U, K) float64 | expected number of words of each topic in each unit |
 # | bases | b mu_k | (M, K) float64 | |
+# | tokens, unit_ptr, sums | b | (n,), (U + 1,), (M,) | without counts: words in place of topics |
 # | sizes | | (U,) int64 | words of each unit |
 # | log_cut, log_rest | log rho, log (1 - rho) | scalars | |
 # | most_units, most_words | | scalars | largest sizes of a part; words: if it has several units |
@@ -277,10 +307,27 @@ def weigh_parts(s, end, counts, bases, n_k, evidence):
             evidence[u + 1] += log_evidence / n_samples
 
 
+@njit_internal_nogc
+def weigh_parts_of_words(s, end, tokens, unit_ptr, bases, sums, n_k, evidence):
+    """Write the log evidence of the words of the parts that begin at `s`; `sums` (M,) are b."""
+    for e in range(s + 1, end + 1):
+        evidence[e] = 0.0
+    for m in range(bases.shape[0]):
+        log = 0.0
+        for e in range(s, end):
+            for i in range(unit_ptr[e], unit_ptr[e + 1]):
+                w = tokens[i]
+                log += math.log((bases[m, w] + n_k[w]) / (sums[m] + (i - unit_ptr[s])))
+                n_k[w] += 1.0
+            evidence[e + 1] += log / bases.shape[0]
+        for i in range(unit_ptr[s], unit_ptr[end]):
+            n_k[tokens[i]] = 0.0
+
+
 @njit_loop
 def find_division(
     n_parts, counts, bases, sizes, log_cut, log_rest, most_units, most_words, n_k, evidence, best,
-    before, starts,
+    before, starts, tokens, unit_ptr, sums,
 ):  # fmt: skip
     """Write the most probable division into `n_parts` parts (0: any number) to `starts` (U,)."""
     n_units, n_rows = sizes.shape[0], best.shape[0]
@@ -293,7 +340,10 @@ def find_division(
         while end < n_units and end - s < most_units and n_words + sizes[end] <= most_words:
             n_words += sizes[end]
             end += 1
-        weigh_parts(s, end, counts, bases, n_k, evidence)
+        if counts.shape[0] > 0:
+            weigh_parts(s, end, counts, bases, n_k, evidence)
+        else:
+            weigh_parts_of_words(s, end, tokens, unit_ptr, bases, sums, n_k, evidence)
         for e in range(s + 1, end + 1):
             log = evidence[e] + (e - s - 1) * log_rest
             if s > 0:
@@ -361,9 +411,10 @@ def enter_parts(d, units, starts, parts):
 
 @njit_internal_nogc
 def set_base(d, concentration, shares, work):
-    """Set b mu of a document."""
+    """Set b mu of a document; a single row of shares is that of all documents."""
+    row = min(d, shares.shape[0] - 1)
     for k in range(shares.shape[1]):
-        work.base[k] = concentration * shares[d, k]
+        work.base[k] = concentration * shares[row, k]
 
 
 @njit_internal_nogc
@@ -551,3 +602,69 @@ def fold_in_units(
             for u in range(first, last):
                 probabilities[u] *= scale
             place[0], place[1] = d + 1, 0
+
+
+# Parts with words of their own: one topic, of which each part has its own version. Its words take
+# the place of topics, and mu, the words of the topic, is one row for all documents.
+
+
+@njit_loop
+def sweep_own_words(alpha, units, state, concentration, cut_prior, work, rng):
+    """Draw the cuts of every document, the tables of the words of its parts, and mu given these."""
+    served = state.served[0]
+    for w in range(served.shape[0]):
+        served[w] = 0
+    for d in range(units.doc_ptr.shape[0] - 1):
+        first, last = units.doc_ptr[d], units.doc_ptr[d + 1]
+        if last == first:
+            continue
+        set_base(d, concentration, state.shares, work)
+        filter_forward(first, last, units.unit_ptr, state.topics, cut_prior, work)
+        draw_starts(first, last, units.unit_ptr, state.topics, cut_prior, work, state.starts, rng)
+        begin = units.unit_ptr[first]
+        for u in range(first + 1, last + 1):
+            if u < last and state.starts[u] == 0:
+                continue
+            end = units.unit_ptr[u]
+            for i in range(begin, end):
+                work.n_k[state.topics[i]] += 1
+            for i in range(begin, end):
+                w = state.topics[i]
+                served[w] += draw_table_count(work.n_k[w], work.base[w], rng)
+                work.n_k[w] = 0
+            begin = end
+    draw_shares(0, alpha, served, state.shares, rng)
+
+
+@njit_loop
+def add_own_cuts(d, units, topics, shares, concentration, cut_prior, work, probabilities):
+    """Add the probabilities of the cuts of document `d` given mu."""
+    first, last = units.doc_ptr[d], units.doc_ptr[d + 1]
+    if last > first:
+        set_base(d, concentration, shares, work)
+        add_cut_probabilities(first, last, units.unit_ptr, topics, cut_prior, work, probabilities)
+
+
+@njit_loop
+def score_own_words(d, units, cut_prior, work, further, further_ptr, scores):
+    """Add the probabilities of further words of units of document `d`, after `add_own_cuts`."""
+    first, last = units.doc_ptr[d], units.doc_ptr[d + 1]
+    n_units = last - first
+    for s in range(n_units):
+        log = work.forward[s] - work.forward[n_units] + (cut_prior.log_cut if s > 0 else 0.0)
+        begin = units.unit_ptr[first + s]
+        end = begin
+        for e in range(s + 1, min(n_units, s + cut_prior.most) + 1):
+            if work.reach[e] > s:
+                break
+            if e > s + 1:
+                log += cut_prior.log_join
+            start, end = units.unit_ptr[first + e - 1], units.unit_ptr[first + e]
+            log += weigh_unit(start, end, start - begin, units.tokens, work)
+            weight = math.exp(min(log + work.backward[e], 0.0))
+            if weight > _NEGLIGIBLE:
+                for j in range(further_ptr[first + s], further_ptr[first + e]):
+                    w = further[j]
+                    p = (work.base[w] + work.n_k[w]) * work.inverse[end - begin]
+                    scores[j] += weight * p
+        clear_words(begin, end, units.tokens, work)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from skdp._checks import as_array, check_integers, is_list_like, is_number, shorten
 from skdp._numeric._numba import as_readonly
@@ -24,15 +26,20 @@ from skdp.topics._kernels._segmenter import (
     PartBuffers,
     Units,
     add_all_estimates,
+    add_own_cuts,
     find_division,
     fold_in_units,
     log_prior_of_parts,
+    score_own_words,
     sweep_all_units,
+    sweep_own_words,
 )
 from skdp.topics._kernels._tables import Prior, Ratios
 from skdp.topics._shared._arrays import (
+    SMALLEST,
     count_frequencies,
     fixed_words,
+    sort_words,
     tells_apart,
     update_by_frequencies,
 )
@@ -74,6 +81,11 @@ class SegmenterState(TopicState):
     def cut_probability(self) -> float:
         """Probability rho of a cut in a gap."""
         return float(self._sampler.cut_probability)
+
+    @property
+    def burst_concentration(self) -> float | None:
+        """Concentration b_w of the words of parts; None without words of their own."""
+        return cast("float | None", self._sampler.burst_concentration)
 
 
 # Arrays of the kernels, and documents with their known cuts.
@@ -137,7 +149,9 @@ def empty_parts(corpus: SegmentedCorpus, n_topics: int) -> PartBuffers:
     )
 
 
-def empty_work(corpus: SegmentedCorpus, n_topics: int, concentration: float) -> CutScratch:
+def empty_work(
+    corpus: SegmentedCorpus, n_topics: int, concentration: float, *, drops: bool = False
+) -> CutScratch:
     """Return scratch for the cuts of any document."""
     n_units = int(np.diff(corpus.doc_ptr).max(initial=0))
     n_words = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
@@ -148,6 +162,8 @@ def empty_work(corpus: SegmentedCorpus, n_topics: int, concentration: float) -> 
         forward=np.zeros(n_units + 1),
         backward=np.zeros(n_units + 1),
         logs=np.zeros(n_units + 1),
+        reach=np.zeros(n_units + 1, dtype=np.int64),
+        drops=drops,
     )
 
 
@@ -189,9 +205,14 @@ class SegmenterModel:
     concentration: float
     cut_probability: float
     max_units: int | None
+    bursts: float | None = None  # b_w: parts have words of their own, around one topic
 
-    def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> SegmenterFoldIn:
+    burst_scope: ClassVar[str] = "part"
+
+    def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> SegmenterFoldIn | OwnWords:
         """Return the fold-in of documents of the corpus, with its tables precomputed."""
+        if self.bursts is not None:
+            return OwnWords(self)
         weights = stirling_weights(corpus)
         return SegmenterFoldIn(self, settings, fixed_words(self.components), weights)
 
@@ -235,11 +256,53 @@ class SegmenterFoldIn:
         return doc_topic, unit_topic, probabilities
 
 
+@dataclass(frozen=True, eq=False)
+class OwnWords:
+    """Exact sums over the divisions of documents whose parts have words of their own."""
+
+    model: SegmenterModel
+
+    def __call__(
+        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt
+    ) -> tuple[NDArray[Any], ...]:
+        """Return shares of the one topic, (D, 1) and (J, 1), and probabilities of cuts (J,)."""
+        no_words = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+        shares = self.score(corpus, key, no_words, halt)
+        return shares[0], shares[1], shares[3]
+
+    def score(
+        self,
+        corpus: SegmentedCorpus,
+        key: NDArray[np.uint64],
+        further: tuple[NDArray[np.int32], NDArray[np.int64]],  # words, and their units in order
+        halt: Halt,
+    ) -> tuple[NDArray[Any], ...]:
+        """Return shares, probabilities of further words of units, and probabilities of cuts."""
+        model, n_units = self.model, len(corpus.segment_ptr) - 1
+        phi = np.maximum(model.components, SMALLEST).astype(np.float64)
+        work = empty_work(corpus, phi.shape[1], cast("float", model.bursts), drops=True)
+        known = nothing_known(corpus).known
+        cuts, units = cut_prior(known, model.max_units, model.cut_probability), units_of(corpus)
+        scores, probabilities = np.zeros(len(further[0])), np.zeros(n_units)
+        ptr = np.searchsorted(further[1], np.arange(n_units + 1))
+        for d in range(len(corpus)):
+            if halt.called:
+                break
+            add_own_cuts(d, units, units.tokens, phi, model.bursts, cuts, work, probabilities)
+            if len(scores) > 0:
+                score_own_words(d, units, cuts, work, further[0], ptr, scores)
+        return np.ones((len(corpus), 1)), np.ones((n_units, 1)), scores, probabilities
+
+
 # The chain.
 
 
 START_PROBABILITY, START_CONCENTRATION = 0.1, 100.0
 """Initial values of a cut probability and of a concentration that are drawn."""
+
+LEAST_SHARE, START_SHARE, LARGEST = 0.75, 4.0, 1e12
+"""A concentration of the words of parts that is drawn: its least and first values, in lengths of a
+document, and its largest one. With smaller ones, ever finer parts are found."""
 
 
 class CutParameters(NamedTuple):
@@ -253,6 +316,8 @@ class CutParameters(NamedTuple):
     cut_probability: Any
     cut_prior: tuple[float, float]
     max_units: int | None
+    burst_concentration: Any = None  # of one topic; None: parts have no words of their own
+    burst_concentration_prior: tuple[float, float] = (1.0, 0.001)
 
 
 class SegmenterSampler(TopicSampler):
@@ -267,6 +332,8 @@ class SegmenterSampler(TopicSampler):
     }  # fmt: skip
 
     shards: list[Divided]
+
+    burst_concentration: float | None = None
 
     def __init__(
         self,
@@ -355,7 +422,7 @@ class SegmenterSampler(TopicSampler):
         return empty_work(self._whole, self.n_topics, self.concentration)
 
     def _update_parameters(self) -> None:
-        given, stream = self.given, self.streams[0]
+        given = self.given
         if isinstance(given.doc_topic_prior, str):
             self.doc_topic_prior = update_by_frequencies(
                 self.doc_topic_prior,
@@ -363,12 +430,16 @@ class SegmenterSampler(TopicSampler):
                 *self.dirichlet_prior,
                 symmetric=given.doc_topic_prior == "auto-symmetric",
             )
-        if isinstance(given.cut_probability, str):
-            n_cuts, n_gaps = self._count_cuts()
-            p, q = given.cut_prior
-            self.cut_probability = draw_bounded_beta(p + n_cuts, q + n_gaps - n_cuts, stream)
+        self._draw_cut_probability()
         if isinstance(given.concentration, str):
             self._draw_concentration()
+
+    def _draw_cut_probability(self) -> None:
+        """Draw rho given the cuts unless it is given."""
+        if isinstance(self.given.cut_probability, str):
+            (n_cuts, n_gaps), stream = self._count_cuts(), self.streams[0]
+            p, q = self.given.cut_prior
+            self.cut_probability = draw_bounded_beta(p + n_cuts, q + n_gaps - n_cuts, stream)
 
     def _count_cuts(self) -> tuple[int, int]:
         """Return the numbers of cuts and of gaps."""
@@ -395,11 +466,13 @@ class SegmenterSampler(TopicSampler):
         return np.diff(self._whole.segment_ptr)
 
     def _log_prior(self) -> float:
+        evidence = log_prior_of_parts(self._units, self._state, self.concentration, self._work())
+        return float(evidence) + self._log_prior_of_cuts()
+
+    def _log_prior_of_cuts(self) -> float:
         n_cuts, n_gaps = self._count_cuts()
         prior = self._cut_prior
-        cuts = n_cuts * prior.log_cut + (n_gaps - n_cuts) * prior.log_join
-        evidence = log_prior_of_parts(self._units, self._state, self.concentration, self._work())
-        return float(evidence) + cuts
+        return float(n_cuts * prior.log_cut + (n_gaps - n_cuts) * prior.log_join)
 
     def empty_sums(self) -> dict[str, NDArray[np.float64]]:
         """Return zeros for the quantities that are averaged over the kept sweeps."""
@@ -420,7 +493,11 @@ class SegmenterSampler(TopicSampler):
             self._units, self._state, self._prior(0.0), self._cut_prior, self._parts, self._work(),
             sums["doc_topic"], sums["segment_topic"], sums["cut_proba"],
         )  # fmt: skip
-        for name in ("doc_topic_prior", "topic_word_prior", "concentration", "cut_probability"):
+        self._add_numbers(sums)
+
+    def _add_numbers(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the parameters that are averaged to the sums."""
+        for name in sums.keys() - {"doc_topic", "segment_topic", "cut_proba"}:
             sums[name] += getattr(self, name)
 
     def scalars(self) -> dict[str, float]:
@@ -449,6 +526,131 @@ class SegmenterSampler(TopicSampler):
         other._scratch = empty_scratch(self.n_topics)
         other._parts = empty_parts(self._whole, self.n_topics)
         return other
+
+
+class OwnWordsSampler(SegmenterSampler):
+    """Markov chain of cuts and of the words of one topic, of which every part has its own version.
+
+    A sweep draws b_w given phi and the cuts, the cuts given phi and b_w, the tables of all words,
+    and phi given these. `_words` counts the tables.
+    """
+
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        *TopicSampler._data_attributes, "_known", "_units", "_tokens",
+    )  # fmt: skip
+
+    burst_concentration: float
+
+    def __init__(self, data: KnownUnits, parameters: CutParameters, stream: NDArray[np.uint64]):
+        tokens, n_words = data.corpus.tokens, data.corpus.n_features
+        b = parameters.burst_concentration
+        n_own = len(tokens) / len(first_units(data.corpus))
+        self._least = LEAST_SHARE * n_own if isinstance(b, str) else 0.0
+        self.burst_concentration = _number(b, max(START_SHARE * n_own, 1.0))
+        self.served = np.bincount(tokens, minlength=n_words).astype(np.int32)[np.newaxis]
+        super().__init__(data, 1, parameters, np.zeros(len(tokens), dtype=np.int32), stream)
+        self.phi = self.components()
+
+    def _take(self, corpus: Any) -> None:
+        units, self._known = corpus
+        TopicSampler._take(self, units)
+        self._units = units_of(units)
+        self._tokens = sort_words(units).tokens.copy()  # their order says nothing
+
+    def _counted_words(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+        (served,) = self.served
+        words = np.repeat(np.arange(len(served), dtype=np.int32), served)
+        yield words, np.zeros(len(words), dtype=np.int32)
+
+    @property
+    def _own(self) -> Divided:
+        """The state with words in place of topics."""
+        return Divided(self._tokens, self._state.starts, self.phi, self.served)
+
+    @property
+    def _gammas(self) -> NDArray[np.float64]:
+        """The prior of words, with seeds."""
+        prior = np.full(self._whole.n_features, float(self.topic_word_prior))
+        if self.seeds is not None:
+            prior[self.seeds.words] += self.seeds.weight
+        return prior
+
+    def _work(self) -> Any:
+        n_words, b = self._whole.n_features, self.burst_concentration
+        return empty_work(self._whole, n_words, b, drops=True)
+
+    def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
+        if isinstance(self.given.burst_concentration, str):
+            self._draw_burst_concentration()
+        sweep_own_words(
+            self._gammas, self._units, self._own, self.burst_concentration, self._cut_prior,
+            self._work(), streams[0],
+        )  # fmt: skip
+        self._count_words()
+
+    def _draw_burst_concentration(self) -> None:
+        """Draw b_w given the cuts and phi, by a slice sampler of its log."""
+        shape, rate = self.given.burst_concentration_prior
+        work = self._work()
+
+        def log_density(log_b: float) -> float:
+            b = math.exp(log_b)
+            if not self._least <= b <= LARGEST:
+                return -math.inf
+            return (
+                float(log_prior_of_parts(self._units, self._own, b, work))
+                + shape * log_b
+                - rate * b
+            )
+
+        drawn = draw_slice(log_density, math.log(self.burst_concentration), self.streams[0])
+        self.burst_concentration = math.exp(drawn)
+
+    def _update_parameters(self) -> None:
+        self._draw_cut_probability()  # there are no shares of topics
+
+    def log_joint(self) -> float:
+        """Return log p(words, cuts, phi | parameters); words without tables are one."""
+        phi, prior, is_seen = self.phi[0], self._gammas, self.served[0] > 0
+        shapes = np.append(prior[is_seen], prior[~is_seen].sum())
+        shares = np.append(phi[is_seen], phi[~is_seen].sum())[shapes > 0.0]
+        shapes = shapes[shapes > 0.0]
+        of_phi = math.lgamma(shapes.sum()) - gammaln(shapes).sum()
+        of_phi += (shapes - 1.0) @ np.log(np.maximum(shares, np.finfo(float).tiny))
+        of_words = log_prior_of_parts(
+            self._units, self._own, self.burst_concentration, self._work()
+        )
+        return float(of_phi + of_words + self._log_prior_of_cuts())
+
+    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+        """Return zeros for the quantities that are averaged over the kept sweeps."""
+        return {**super().empty_sums(), "burst_concentration": np.zeros(())}
+
+    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the current values to the sums."""
+        sums["doc_topic"] += 1.0
+        sums["segment_topic"] += 1.0
+        work, prior = self._work(), self._cut_prior
+        for d in range(len(self._whole)):
+            add_own_cuts(
+                d, self._units, self._tokens, self.phi, self.burst_concentration, prior, work,
+                sums["cut_proba"],
+            )  # fmt: skip
+        self._add_numbers(sums)
+
+    def scalars(self) -> dict[str, float]:
+        """Return the scalars that the trace records."""
+        return {**super().scalars(), "burst_concentration": self.burst_concentration}
+
+    def model(self) -> SegmenterModel:
+        """Return the current sample as a model."""
+        return replace(
+            super().model(), components=self.phi.astype(np.float32), bursts=self.burst_concentration
+        )
+
+    def copy(self) -> OwnWordsSampler:
+        """Return a sampler with a copy of the same state."""
+        return TopicSampler.copy(self)
 
 
 def _number(value: Any, start: float) -> float:
@@ -545,23 +747,29 @@ def divide(
         [[np.log(m.cut_probability), np.log1p(-m.cut_probability)] for m in models], axis=0
     )
     lengths, found = np.diff(corpus.segment_ptr), []
+    own = [m.bursts * np.maximum(m.components[0], SMALLEST) for m in models if m.bursts is not None]
+    sums = np.array([m.bursts for m in models if m.bursts is not None], dtype=np.float64)
     for d, (begin, end) in enumerate(pairwise(corpus.doc_ptr.tolist())):
         n_units = end - begin
         tokens = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
-        counts = np.stack([
-            expect_topics(tokens, lengths[begin:end], nu[begin:end], model.components)
-            for model, (_, nu, *_) in zip(models, shares, strict=True)
-        ])  # fmt: skip
-        bases = np.stack([
-            model.concentration * mu[d] for model, (mu, *_) in zip(models, shares, strict=True)
-        ])  # fmt: skip
+        if own:
+            counts, bases = np.zeros((0, 0, 0)), np.array(own, dtype=np.float64)
+        else:
+            counts = drop_rare(np.stack([
+                expect_topics(tokens, lengths[begin:end], nu[begin:end], model.components)
+                for model, (_, nu, *_) in zip(models, shares, strict=True)
+            ]))  # fmt: skip
+            bases = np.stack([
+                model.concentration * mu[d] for model, (mu, *_) in zip(models, shares, strict=True)
+            ])  # fmt: skip
         best = np.empty((n_parts[d] + 1, n_units + 1))
         starts = np.zeros(n_units, dtype=np.int8)
         find_division(
-            int(n_parts[d]), drop_rare(counts), bases, np.ascontiguousarray(lengths[begin:end]),
+            int(n_parts[d]), counts, bases, np.ascontiguousarray(lengths[begin:end]),
             log_cut, log_rest, models[0].max_units or LONGEST,
-            LONGEST if most_words is None else most_words, np.empty(bases.shape[1]),
-            np.empty(n_units + 1), best, np.zeros(best.shape, dtype=np.int64), starts,
+            LONGEST if most_words is None else most_words, np.zeros(bases.shape[1]),
+            np.empty(n_units + 1), best, np.zeros(best.shape, dtype=np.int64), starts, tokens,
+            corpus.segment_ptr[begin : end + 1] - corpus.segment_ptr[begin], sums,
         )  # fmt: skip
         starts[:1] = 0
         found.append(np.flatnonzero(starts))

@@ -111,3 +111,52 @@ def posterior(documents, n_words, alpha, eta, b, cut_prior, known=None, most=Non
                     )  # fmt: skip
 
     return average(states())
+
+
+def own_words_posterior(documents, prior, b, cut_prior, known=None, most=None):
+    """Return the means of `cuts`, `phi` (of the first word), `rho` and `b`, if the words 0 and 1 of
+    parts have shares of their own, Dirichlet(b phi), around phi = (m, 1 - m), m ~ Beta(prior).
+
+    `b` is a list of (value, weight); the others are those of `posterior`."""
+    p, q = cut_prior
+    choices = [
+        list(divisions(len(document), None if known is None else known[d], most))
+        for d, document in enumerate(documents)
+    ]
+    words = [[w for unit in document for w in unit] for document in documents]
+
+    def states():
+        for value, weight in b:
+            for chosen in product(*choices):
+                cuts = [c for own in chosen for c in own]
+                n_cuts, n_joins = sum(cuts), len(cuts) - sum(cuts)
+                parts = [
+                    part
+                    for document, own, every in zip(documents, words, chosen, strict=True)
+                    for part in parts_of(document, own, every)
+                ]
+                for m, w in zip(*beta_quadrature(*prior), strict=True):
+                    yield (
+                        weight * w * evidence_of_parts(parts, (m, 1.0 - m), value)
+                        * dirichlet_multinomial(cut_prior, (n_cuts, n_joins)),
+                        {
+                            "cuts": cuts, "phi": m, "b": value,
+                            "rho": (p + n_cuts) / (p + q + len(cuts)),
+                        },
+                    )  # fmt: skip
+
+    return average(states())
+
+
+def own_words_given(document, phi, b, rho, most=None):
+    """Yield (cuts, log probability of cuts and words, probabilities of further words by unit)."""
+    words = [w for unit in document for w in unit]
+    for cuts in divisions(len(document), None, most):
+        parts = parts_of(document, words, cuts)
+        log = np.log(evidence_of_parts(parts, phi, b))
+        log += sum(cuts) * np.log(rho) + (len(cuts) - sum(cuts)) * np.log1p(-rho)
+        shares = [
+            [(b * share + part.count(w)) / (b + len(part)) for w, share in enumerate(phi)]
+            for part in parts
+        ]
+        yield cuts, log, np.array(shares)[np.cumsum([0, *cuts])]

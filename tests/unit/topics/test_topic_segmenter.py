@@ -1,11 +1,13 @@
 """TopicSegmenter: cuts, what is known of them, parts, and divisions by their definition."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln
+from sklearn.model_selection import GridSearchCV
 
 from skdp.data import SegmentedCorpus
 from skdp.topics import SegmentedTopicModel, TopicSegmenter
@@ -137,6 +139,112 @@ class TestKnownCuts:
         known = [None] * 23 + [np.zeros(len(DOCUMENTS[23]) - 1)]
         with pytest.raises(ValueError, match="X"):
             model.set_params(max_iter=5).fit(DOCUMENTS, known)
+
+
+WHERE = [6, 11, 19]
+TEXT = [
+    [*RNG.integers(40, 60, 4).tolist(), *RNG.integers(10 * k, 10 * k + 10, 6).tolist()]
+    for k in np.repeat(range(4), [6, 5, 8, 5])
+]
+"""A text of four subjects with common words, and its cuts."""
+
+
+@pytest.fixture(scope="module")
+def model():
+    return TopicSegmenter(random_state=0).fit([TEXT])
+
+
+class TestOneText:
+    """One topic, of which each part has its own version."""
+
+    def test_cuts(self, model):
+        assert likely(model.cut_proba_) == lists_of(model.predict([TEXT])) == [WHERE]
+        assert likely(model.predict_proba([TEXT])) == [WHERE]
+        assert lists_of(model.predict([TEXT], n_parts=4)) == [WHERE]
+        assert len(model.predict([TEXT], n_parts=9)[0]) == 8
+        assert model.n_parts_.tolist() == [4]
+        assert model.n_components_ == 1
+        assert model.burst_concentration_ >= 0.75 * 240
+        assert_array_equal(model.transform([TEXT]), 1.0)
+        assert_array_equal(model.transform_segments([TEXT]), np.ones((24, 1)))
+        assert_allclose(model.components_.sum(), 1.0)
+        (cuts,) = model.predict([TEXT], max_words=40)
+        assert np.diff([0, *cuts, 24]).max() <= 4
+
+    def test_further_words_are_likely_in_their_part(self, model):
+        without = TopicSegmenter(1, burst_concentration=None, random_state=0).fit([TEXT])
+        assert model.score([TEXT]) > without.score([TEXT]) + 0.05
+        assert not hasattr(without, "burst_concentration_")
+        assert np.ptp(without.cut_proba_[0]) < 1e-9  # all parts have the same words
+
+    def test_the_order_of_words_says_nothing(self, model):
+        turned = [unit[::-1] for unit in TEXT]
+        other = TopicSegmenter(random_state=0).fit([turned])
+        assert_array_equal(other.cut_proba_[0], model.cut_proba_[0])
+
+    @pytest.mark.parametrize("n_words", [60, 600])
+    def test_words_without_any_order_are_not_cut(self, n_words):
+        rng = np.random.default_rng(1)
+        words = rng.choice(n_words, (60, 10), p=rng.dirichlet(np.full(n_words, 0.5)))
+        model = TopicSegmenter(random_state=0).fit([words.tolist()])
+        assert model.cut_proba_[0].max() < 0.4
+        assert lists_of(model.predict([words.tolist()])) == [[]]
+
+    def test_a_unit_fifty_times_is_not_cut(self):
+        text = [[0, 1, 2, 3, 3]] * 50
+        model = TopicSegmenter(random_state=0).fit([text])
+        assert model.cut_proba_[0].max() < 0.3
+        assert lists_of(model.predict([text])) == [[]]
+
+    def test_odd_texts(self, model):
+        for text in ([[], [0, 1], []], [[3]], [[0], [1]]):
+            one = TopicSegmenter(max_iter=4, random_state=0).fit([text])
+            assert one.cut_proba_[0].shape == (len(text) - 1,)
+        odd = [[[], [0, 1], []], [[3]], [], [[]]]
+        assert [len(p) for p in model.predict_proba(odd)] == [2, 0, 0, 0]
+        assert [len(cuts) for cuts in model.predict(odd)] == [0] * 4
+
+    def test_known_cuts_and_bounds(self):
+        known = np.full(23, -1)
+        known[[2, 5]] = 1, 0
+        model = TopicSegmenter(random_state=0).fit([TEXT], [known])
+        assert model.cut_proba_[0][[2, 5]].tolist() == [1.0, 0.0]
+        model = TopicSegmenter(max_units=4, random_state=0).fit([TEXT])
+        assert np.diff([0, *model.predict([TEXT])[0], 24]).max() <= 4
+
+    def test_a_fit_goes_on(self):
+        params = {"n_chains": 2, "cut_probability": "auto", "random_state": 0}
+        model = TopicSegmenter(max_iter=6, warm_start=True, burn_in=2, **params).fit([TEXT])
+        model.set_params(max_iter=12).fit([TEXT])
+        whole = TopicSegmenter(max_iter=12, burn_in=2, **params).fit([TEXT])
+        assert_array_equal(model.trace_["log_joint"], whole.trace_["log_joint"])
+        assert_array_equal(pickle.loads(pickle.dumps(model)).predict([TEXT]), whole.predict([TEXT]))
+
+    def test_seed_words_are_likely(self):
+        seeded = TopicSegmenter(
+            seed_words={0: [0]}, seed_weight=500, topic_word_prior=0.1, random_state=0
+        ).fit([TEXT])
+        assert seeded.components_[0, 0] > 0.5
+
+    def test_given_topics(self):
+        words = np.full((1, 60), 1 / 60)
+        given = TopicSegmenter.from_topics(words, doc_topic_prior=1.0, burst_concentration=60)
+        assert lists_of(given.predict([TEXT])) == [WHERE]
+        plain = TopicSegmenter.from_topics(words, doc_topic_prior=1.0)
+        assert lists_of(plain.predict([TEXT])) == [[]]
+
+    def test_numbers_of_topics(self):
+        for n, expected in ((29, 1), (30, 30), (33, 33)):
+            documents = [[[d, 0], [d]] for d in range(n)]
+            model = TopicSegmenter(max_iter=2, init="random", random_state=0).fit(documents)
+            assert model.n_components_ == len(model.components_) == expected
+
+    def test_search(self):
+        search = GridSearchCV(
+            TopicSegmenter(1, max_iter=20, random_state=0),
+            {"burst_concentration": [None, 100.0, "auto"]}, cv=2,
+        ).fit(SegmentedCorpus.from_documents(DOCUMENTS[:6], 60))  # fmt: skip
+        assert search.best_params_["burst_concentration"] is not None
 
 
 def test_given_values():
