@@ -13,7 +13,7 @@ from scipy.special import betaincinv, expit, log_expit, logit, logsumexp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_entries, check_how_many, check_scale
+from skdp._checks import check_beta_prior, check_entries, check_how_many, check_known, check_scale
 from skdp._fit._estimator import warn_of_counter, warn_of_times
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import make_seed_sequence
@@ -33,6 +33,7 @@ from skdp.sequence._divisions import (
     SeriesSpans,
     smooth,
 )
+from skdp.sequence._hmm._messages import split_by_sequence
 
 _CLIP = 4.0
 """With "auto", values count as at most this far from the median of five around them, in standard
@@ -276,6 +277,9 @@ class ChangePointDetector(SequenceTransformer):
     power : float or "auto", default="auto"
         Share of the evidence of each observation that decides about changes, above 0 and up to 1.
         "auto": .3 if `emission` is "auto", otherwise 1.
+    use_y : bool, default=True
+        Whether y of `fit` holds known changes. False: y is ignored, for a Pipeline in which it
+        belongs to a later step.
 
     Attributes
     ----------
@@ -353,6 +357,7 @@ class ChangePointDetector(SequenceTransformer):
         "min_length": [Interval(Integral, 1, None, closed="left")],
         "max_length": [Interval(Integral, 1, None, closed="left"), None],
         "power": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
+        "use_y": ["boolean"],
     }
 
     def __init__(
@@ -365,6 +370,7 @@ class ChangePointDetector(SequenceTransformer):
         min_length: int = 1,
         max_length: int | None = None,
         power: float | str = "auto",
+        use_y: bool = True,
     ):
         self.emission = emission
         self.trend = trend
@@ -373,6 +379,7 @@ class ChangePointDetector(SequenceTransformer):
         self.min_length = min_length
         self.max_length = max_length
         self.power = power
+        self.use_y = use_y
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -388,8 +395,10 @@ class ChangePointDetector(SequenceTransformer):
         X : SequencePanel, list of sequences, or (T, n_features) array
             Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
             array or data frame is one sequence. NaN is a missing value.
-        y : ignored
-            Lengths of the parts of a single array are refused.
+        y : (T,) array-like, list of them, or None, default=None
+            Known changes, a value for each step: 1 if a new part starts there, 0 if none does, and
+            -1, None or NaN if that is unknown. For a list of sequences a list of such arrays, or
+            None for a sequence of which nothing is known.
 
         Returns
         -------
@@ -398,7 +407,7 @@ class ChangePointDetector(SequenceTransformer):
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid, a column of X holds nothing but missing values, or a
+            If X, y or a parameter is invalid, a column of X holds nothing but missing values, or a
             sequence cannot have parts of the lengths that are allowed. The estimator is left
             unchanged.
         """
@@ -413,7 +422,8 @@ class ChangePointDetector(SequenceTransformer):
         warn_of_counter(reader, panel.values, panel.ptr)
         reader._models = reader._list_models(panel)
         reader._rates = reader._list_rates(np.diff(panel.ptr))
-        divisions = [reader._divide(part) for part in panel]
+        known = reader._check_known(y if self.use_y else None, panel.ptr)
+        divisions = [reader._divide(*each) for each in zip(panel, known, strict=True)]
         log_weights = sum(reader._log_evidence(each) for each in divisions)
         log_weights = log_weights + np.log(reader._rates.prior)
         reader._weights = np.exp(log_weights - logsumexp(log_weights))
@@ -445,9 +455,10 @@ class ChangePointDetector(SequenceTransformer):
         -------
         As `predict`.
         """
-        return self.fit(X, y).predict(X, n_parts=n_parts)
+        self.fit(X, y)
+        return self.predict(X, n_parts=n_parts, known=y if self.use_y else None)
 
-    def predict(self, X: Any, *, n_parts: int | None = None) -> Any:
+    def predict(self, X: Any, *, n_parts: int | None = None, known: Any = None) -> Any:
         """Return the changes of the most probable division: the first steps of new parts.
 
         It is the most probable division under the model and the probability of a change that
@@ -458,12 +469,14 @@ class ChangePointDetector(SequenceTransformer):
         X : as in `fit`
         n_parts : int or None, default=None
             Number of parts, one more than changes. None: any number.
+        known : as y in `fit`
+            Known changes, also if `use_y` is False.
 
         Returns
         -------
         list of (n_changes,) arrays of int, or for a single array one of them
         """
-        divisions, _, is_single = self._divide_all(X)
+        divisions, _, is_single = self._divide_all(X, known)
         m, g = self._best_model
         if n_parts is None:
             found = [each[m].best(g) for each in divisions]
@@ -472,7 +485,7 @@ class ChangePointDetector(SequenceTransformer):
             found = [each[m].best_of(n) for each in divisions]
         return found[0] if is_single else found
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any, *, known: Any = None) -> Any:
         """Return the probability that a new part starts at each step, given the whole sequence.
 
         The first step of a sequence has 0. The sum over a sequence is the expected number of
@@ -481,21 +494,23 @@ class ChangePointDetector(SequenceTransformer):
         Parameters
         ----------
         X : as in `fit`
+        known : as in `predict`
 
         Returns
         -------
         list of (T_i,) arrays, or for a single array (T,)
         """
-        divisions, panel, is_single = self._divide_all(X)
+        divisions, panel, is_single = self._divide_all(X, known)
         found = [np.asarray(_Posterior(self, each).change_probabilities) for each in divisions]
         return split(np.concatenate(found), panel.ptr, is_single)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, *, known: Any = None) -> Any:
         """Return the mean at each step, that of its part in the most probable division.
 
         Parameters
         ----------
         X : as in `fit`
+        known : as in `predict`
 
         Returns
         -------
@@ -503,7 +518,7 @@ class ChangePointDetector(SequenceTransformer):
             Levels, lines, rates, or shares of symbols. Data frames become data frames with the same
             index.
         """
-        divisions, _, is_single = self._divide_all(X)
+        divisions, _, is_single = self._divide_all(X, known)
         m, g = self._best_model
         found = [
             np.concatenate([part.means for part in _learn(each[m], each[m].best(g))])
@@ -516,13 +531,16 @@ class ChangePointDetector(SequenceTransformer):
         ]
         return found[0] if is_single else found
 
-    def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> Any:
+    def sample(
+        self, X: Any, n_samples: int = 1, *, known: Any = None, random_state: Any = None
+    ) -> Any:
         """Draw divisions from their posterior distribution, independently and exactly.
 
         Parameters
         ----------
         X : as in `fit`
         n_samples : int, default=1
+        known : as in `predict`
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
@@ -530,7 +548,7 @@ class ChangePointDetector(SequenceTransformer):
         list of `n_samples` arrays of changes, or for several sequences a list of such lists
         """
         n = check_how_many(n_samples, "n_samples", 1, 2**31 - 1, "samples")
-        divisions, _, is_single = self._divide_all(X)
+        divisions, _, is_single = self._divide_all(X, known)
         rng = np.random.default_rng(make_seed_sequence(random_state))
         found = []
         for each in divisions:
@@ -580,8 +598,8 @@ class ChangePointDetector(SequenceTransformer):
         with np.errstate(divide="ignore"):
             log_weights = np.log(self._weights)
         total = 0.0
-        for part in panel:
-            divisions = self._divide(part, power=1.0)
+        for part, unknown in zip(panel, self._check_known(None, panel.ptr), strict=True):
+            divisions = self._divide(part, unknown, power=1.0)
             constants = np.array([each.spans.constant for each in divisions])[:, np.newaxis]
             total += logsumexp(self._log_evidence(divisions) + constants + log_weights)
         return float(total / n_steps)
@@ -738,23 +756,40 @@ class ChangePointDetector(SequenceTransformer):
 
     # Divisions
 
-    def _divide(self, values: Floats, power: float | None = None) -> list[DividedSeries]:
+    def _divide(
+        self, values: Floats, known: Places, power: float | None = None
+    ) -> list[DividedSeries]:
         """Return the divisions of a sequence under each model."""
         power = self._power if power is None else power
-        n = len(values)
-        found = [DividedSeries(model.of(values), self._rates, n, power) for model in self._models]
+        n, rule = len(values), self._rates
+        found = [DividedSeries(model.of(values), rule, known, power) for model in self._models]
         if not np.isfinite(found[0].before.bases[-1]):
             raise ValueError(
                 f"A sequence of {n} steps cannot be divided into parts of at least "
-                f"min_length={self.min_length} and at most max_length={self.max_length} steps."
+                f"min_length={self.min_length} and at most max_length={self.max_length} steps"
+                f"{' with the known changes' if (known >= 0).any() else ''}."
             )
         return found
 
-    def _divide_all(self, X: Any) -> tuple[list[list[DividedSeries]], SequencePanel, bool]:
+    def _divide_all(
+        self, X: Any, known: Any
+    ) -> tuple[list[list[DividedSeries]], SequencePanel, bool]:
         """Return the divisions of all sequences of X."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
-        return [self._divide(part) for part in panel], panel, is_single
+        parts = zip(panel, self._check_known(known, panel.ptr), strict=True)
+        return [self._divide(*part) for part in parts], panel, is_single
+
+    def _check_known(self, y: Any, ptr: Places) -> list[Places]:
+        """Return the known changes of each sequence, -1 where nothing is known."""
+        lengths = np.diff(ptr).tolist()
+        parts = split_by_sequence(y, ptr) or [None] * len(lengths)
+        return [
+            np.full(n, -1)
+            if part is None
+            else check_known(part, n, "y", what="change", place=f"step of sequence {s}", largest=1)
+            for s, (part, n) in enumerate(zip(parts, lengths, strict=True))
+        ]
 
     def _log_evidence(self, divisions: list[DividedSeries]) -> Floats:
         """Return the log evidence of a sequence given a model and a probability of a change."""

@@ -19,7 +19,8 @@ from skdp._numeric import Floats, Places
 from skdp.sequence._kernels import _changes as kernels
 
 NEGLIGIBLE = 1e-12
-"""A start of a part is dropped at the step at which its posterior weight falls below this."""
+"""A start of a part is dropped at the step at which its posterior weight falls below this, divided
+by what later steps may add to it: about sqrt(T) for each parameter of a part."""
 
 _SMALL, _LEAST, _LARGE = 1e-100, 1e-250, 1e150
 """Weights of probabilities of a change are rescaled where one falls below the first, and until then
@@ -46,6 +47,7 @@ class SeriesSpans(Protocol):
     """Spans of one series under one model."""
 
     constant: float  # what the log evidence of each division of the series lacks
+    n_parameters: int  # of a part
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
         """Return the log evidence of spans, (n,)."""
@@ -103,6 +105,7 @@ class GaussianSpans:
             model.autocorrelation, model.is_linear, model.level, model.slope, b0, a0, table,
         )  # fmt: skip
         self._by_length = self._tabulate(table) if seen.all() else None
+        self.n_parameters = (2 + model.is_linear) * len(self._values)
 
     def _tabulate(self, table: Floats) -> Floats:
         """Return the terms of spans without missing values, by length, (T + 1, 5)."""
@@ -186,6 +189,7 @@ class PoissonSpans:
         counts = np.where(seen, values, 0.0)
         self._counts, self._seen = _run(counts), _run(seen.astype(float))
         self.constant = -float(gammaln(counts + 1.0).sum())
+        self.n_parameters = values.shape[1]
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
         """Return the log evidence of spans."""
@@ -217,6 +221,7 @@ class CellSpans:
 
     def __init__(self, model: CellModel, values: Floats):
         n_cells, seen = int(model.sizes.sum()), ~np.isnan(values)
+        self.n_parameters = n_cells - len(model.sizes)
         self._first = np.cumsum(np.append(0, model.sizes[:-1]))
         counts = np.where(seen, values, 0.0)
         self.constant = 0.0
@@ -331,13 +336,19 @@ class Sums:
 class DividedSeries:
     """All divisions of one series under one model."""
 
-    def __init__(self, spans: SeriesSpans, rule: DivisionRule, n_steps: int, power: float):
+    def __init__(self, spans: SeriesSpans, rule: DivisionRule, known: Places, power: float):
+        n_steps = len(known)  # 1 where a part starts, 0 where none does, -1 elsewhere
         self.spans, self.rule, self.n_steps, self.power = spans, rule, n_steps, power
         self._log_stay = float(np.log1p(-rule.rates[0]))
         ratios = np.log1p(-rule.rates) - self._log_stay
         self._stays = np.exp(np.arange(n_steps)[:, np.newaxis] * ratios)
         self._stays[self._stays < _SHORTEST] = 0.0
-        self.last = np.minimum(np.arange(n_steps) + rule.max_length, n_steps)
+        self._least = least_share(spans, n_steps, power)
+        starts, changes = np.arange(n_steps), np.append(np.flatnonzero(known == 1), n_steps)
+        next_changes = changes[np.searchsorted(changes[:-1], starts, "right")]
+        self._latest = np.minimum(starts + rule.max_length, next_changes)
+        self._may_end = np.append(known != 0, True)
+        self.last = self._latest.copy()
         self.before = self._sum_before()
 
     def _weigh(self, starts: Any, ends: Any) -> Floats:
@@ -368,13 +379,12 @@ class DividedSeries:
             new = j - rule.min_length
             if np.isfinite(sums.bases[new]):
                 live = np.append(live, new)
-            if len(live) == 0:
+            live = live[last[live] >= j]
+            if len(live) == 0 or not self._may_end[j]:
                 continue
             base, row, shares = self._sum(self._weigh(live, j), live, j - live, sums)
             sums.write(j, base, row, slice(live[0], j))
-            is_dropped = shares < NEGLIGIBLE
-            last[live[is_dropped]] = j
-            live = live[~is_dropped & (last[live] > j)]
+            last[live[shares < self._least]] = j
         return sums
 
     @property
@@ -440,7 +450,7 @@ class DividedSeries:
             if np.isfinite(self.before.bases[new]):
                 starts = np.append(starts, new)
             starts = starts[self.last[starts] >= j]
-            if len(starts):
+            if len(starts) and self._may_end[j]:
                 yield j, starts, self._weigh(starts, j)
 
     def best(self, g: int) -> Places:
@@ -461,8 +471,11 @@ class DividedSeries:
         value = np.full((n_parts + 1, n + 1), -np.inf)
         before = np.zeros((n_parts + 1, n + 1), dtype=np.int64)
         value[0, 0] = 0.0
-        for j in range(rule.min_length, n + 1):  # what is dropped is improbable with other numbers
-            starts = np.arange(max(0, j - rule.max_length), j - rule.min_length + 1)
+        for j in (rule.min_length + np.flatnonzero(self._may_end[rule.min_length :])).tolist():
+            # With what is dropped otherwise, because it is improbable with other numbers.
+            starts = np.flatnonzero(self._latest[: j - rule.min_length + 1] >= j)
+            if len(starts) == 0:
+                continue
             scores = value[:-1, starts] + self._weigh(starts, j)
             best = np.argmax(scores, axis=1)
             value[1:, j] = scores[np.arange(n_parts), best]
@@ -470,7 +483,7 @@ class DividedSeries:
         if not np.isfinite(value[-1, -1]):
             raise ValueError(
                 f"n_parts={n_parts} parts of {rule.min_length} or more steps (min_length), and at "
-                f"most max_length, do not make up a series of {n} steps."
+                f"most max_length, do not make up a series of {n} steps with the known changes."
             )
         changes, j = [], n
         for k in range(n_parts, 1, -1):
@@ -532,6 +545,12 @@ class DividedSeries:
                     changes.append(j)
             found.append(np.array(changes[::-1], dtype=np.int64))
         return found
+
+
+def least_share(spans: SeriesSpans, n_steps: int, power: float) -> float:
+    """Return the share of what is before a boundary below which a start of a part is dropped."""
+    later = 0.5 * power * spans.n_parameters * np.log(n_steps + 1.0)
+    return float(NEGLIGIBLE * np.exp(-later))
 
 
 def _trace(before: Places, end: int) -> Places:

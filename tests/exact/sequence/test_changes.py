@@ -112,6 +112,14 @@ CASES = {
     "least": ({"emission": "poisson", "min_length": 3}, integers(4, 2), poisson, {}),
     "most": ({"emission": "poisson", "max_length": 4}, integers(4, 2), poisson, {}),
     "both": ({"min_length": 2, "max_length": 5}, numbers(1, gaps=True), gaussian, {}),
+    "known": ({}, numbers(2, gaps=True), gaussian, {}),
+    "known, both": ({"min_length": 2, "max_length": 5}, numbers(1, gaps=True), gaussian, {}),
+    "known, power": ({"emission": "poisson", "power": 0.3}, integers(4, 2), poisson, {}),
+}
+KNOWN = {
+    "known": [0, -1, 1, -1, 0, 0, -1, -1, 0, 1, -1],
+    "known, both": [-1, None, 1, np.nan, 0, 0, -1, 1, 0, -1, 0],
+    "known, power": [-1, 1, 1, -1, 0, 0, 0, -1, -1, -1, 0],
 }
 
 
@@ -132,13 +140,20 @@ def enumerated(name):
     evidence = np.array([oracle.log_evidence(found, scaled, model) for model in models])
     chances = rates(parameters.get("change_probability", "auto"))
     priors = np.array([oracle.log_prior(found, N, least, most, chance) for chance in chances])
-    return found, power * evidence[:, None] + priors, evidence, priors, rest
+    joint = power * evidence[:, None] + priors
+    for k, changes in enumerate(found):
+        for t, value in enumerate(KNOWN.get(name, [])):
+            if t > 0 and value in (0, 1) and (t in changes) != value:
+                joint[..., k] = -np.inf
+    return found, joint, evidence, priors, rest
 
 
 @cache
 def fitted(name):
     parameters, values, *_ = CASES[name]
-    return ChangePointDetector(**{"emission": "gaussian", **parameters}).fit(values)
+    return ChangePointDetector(**{"emission": "gaussian", **parameters}).fit(
+        values, KNOWN.get(name)
+    )
 
 
 def posterior(name):
@@ -156,7 +171,8 @@ def test_change_probabilities(name):
     for changes, p in zip(enumerated(name)[0], posterior(name), strict=True):
         expected[list(changes)] += p
     assert 0.1 < expected.sum() < N - 2
-    assert_allclose(fitted(name).predict_proba(CASES[name][1]), expected, atol=1e-10)
+    found = fitted(name).predict_proba(CASES[name][1], known=KNOWN.get(name))
+    assert_allclose(found, expected, atol=1e-10)
 
 
 @every_case
@@ -182,22 +198,23 @@ def test_score(name):
 @every_case
 def test_best_divisions(name):
     found, joint, *_ = enumerated(name)
-    values, model = CASES[name][1], fitted(name)
+    values, model, known = CASES[name][1], fitted(name), KNOWN.get(name)
     m, g = np.unravel_index(logsumexp(joint, axis=2).argmax(), joint.shape[:2])
     best = joint[m, g]
     places = {changes: k for k, changes in enumerate(found)}
     if not name.startswith("Beta"):  # the rate is one of a grid
-        changes = tuple(model.predict(values).tolist())
+        changes = tuple(model.predict(values, known=known).tolist())
         # A change in a gap may be at any of its steps.
         assert best[places[changes]] == pytest.approx(best.max(), abs=1e-10)
         assert model.change_points_.positions.tolist() == list(changes)
     sizes = np.array([len(changes) for changes in found])
+    sizes[np.isinf(best)] = -1
     for n_parts in (2, 3, 4, 6):
         if n_parts - 1 not in sizes:
             with pytest.raises(ValueError, match="do not make up"):
-                model.predict(values, n_parts=n_parts)
+                model.predict(values, n_parts=n_parts, known=known)
             continue
-        changes = tuple(model.predict(values, n_parts=n_parts).tolist())
+        changes = tuple(model.predict(values, n_parts=n_parts, known=known).tolist())
         assert len(changes) == n_parts - 1
         assert best[places[changes]] == pytest.approx(best[sizes == n_parts - 1].max(), abs=1e-10)
 
@@ -213,12 +230,12 @@ def test_changes_in_intervals(name):
         assert row.probability == pytest.approx(p[inside].sum(), abs=1e-10)
 
 
-@pytest.mark.parametrize("name", ["auto", "both", "number", "Beta of numbers"])
+@pytest.mark.parametrize("name", ["auto", "both", "number", "Beta of numbers", "known"])
 def test_samples(name):
     """A false alarm in 10,000 runs of another seed, for each case."""
     found, p = enumerated(name)[0], posterior(name)
     n = 4000
-    draws = fitted(name).sample(CASES[name][1], n, random_state=0)
+    draws = fitted(name).sample(CASES[name][1], n, known=KNOWN.get(name), random_state=0)
     places = {changes: k for k, changes in enumerate(found)}
     observed = np.bincount([places[tuple(draw.tolist())] for draw in draws], minlength=len(found))
     common = n * p >= 5.0

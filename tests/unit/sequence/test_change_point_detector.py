@@ -214,12 +214,41 @@ def test_pickles_hold_no_data():
 def test_what_is_dropped_is_negligible(monkeypatch):
     x = (np.repeat([0.0, 5.0, -2.0, 1.0], 150) + rng(0).normal(size=600))[:, None]
     model = ChangePointDetector("gaussian", trend="level").fit(x)
-    short = _divisions.DividedSeries(model._models[0].of(x), model._rates, 600, 1.0)
+    short = _divisions.DividedSeries(model._models[0].of(x), model._rates, np.full(600, -1), 1.0)
     assert short.last[0] < 200
     monkeypatch.setattr(_divisions, "NEGLIGIBLE", 0.0)
     whole = clone(model).fit(x)
     assert_allclose(whole.predict_proba(x), model.predict_proba(x), atol=1e-9)
     assert whole.score(x) == pytest.approx(model.score(x), abs=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "multinomial"])
+def test_many_columns_of_noise(kind):
+    """At the first steps, parts of a step each are far more probable than one part."""
+    x = rng(1).normal(size=(100, 300))
+    if kind == "multinomial":
+        shares = rng(1).dirichlet(np.full(400, 0.3))
+        x = rng(2).multinomial(100, shares, size=100)
+    assert ChangePointDetector(kind).fit(x).n_changes_ < 0.01
+
+
+def test_known_changes():
+    y = np.full(200, -1)
+    y[[20, 80]], y[140] = 1, 0
+    model = ChangePointDetector()
+    assert model.fit_predict(X, y).tolist()[:2] == [20, 80]
+    first, second = model.change_points_[:2]
+    assert first.interval == (20, 20)
+    assert [first.probability, second.probability] == pytest.approx([1.0, 1.0], abs=1e-12)
+    p = model.predict_proba(X, known=y)
+    assert_allclose(p[[20, 80, 140]], [1.0, 1.0, 0.0], atol=1e-12)
+    assert model.predict(X).tolist() == [80, 140]
+    assert model.transform(X, known=y)[19] != model.transform(X, known=y)[20]
+    both = ChangePointDetector().fit([X, X], [None, y])
+    assert [len(table) for table in both.change_points_] == [2, len(model.change_points_)]
+    ignored = ChangePointDetector(use_y=False).fit(X, y)
+    assert ignored.change_points_.positions.tolist() == [80, 140]
+    assert ignored.fit_predict(X, y).tolist() == [80, 140]
 
 
 def test_many_changes():
@@ -243,15 +272,14 @@ def test_rates_recover():
     assert p[1:299].mean() > 0.9
     assert p[310:].mean() < 0.05
     assert 0.2 < model.change_probability_ < 0.3
-    found = _divisions.DividedSeries(model._models[0].of(x), model._rates, 1200, 1.0).log_evidence
+    spans, unknown = model._models[0].of(x), np.full(1200, -1)
+    found = _divisions.DividedSeries(spans, model._rates, unknown, 1.0).log_evidence
     for g in (24, 28, 40):  # each as if it were the only one
         rate = model._rates.rates[g]
         alone = model._rates._replace(
             rates=np.array([rate]), prior=np.array([model._rates.prior[g]])
         )
-        expected = _divisions.DividedSeries(model._models[0].of(x), alone, 1200, 1.0).log_evidence[
-            0
-        ]
+        expected = _divisions.DividedSeries(spans, alone, unknown, 1.0).log_evidence[0]
         assert found[g] == pytest.approx(expected, abs=1e-6)
 
 
