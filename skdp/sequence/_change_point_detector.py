@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self, overload
@@ -22,7 +23,7 @@ from skdp.data import SequencePanel, check_panel
 from skdp.data._sequence_panel import check_no_lengths, split
 from skdp.emissions._table import code_categories
 from skdp.preprocessing._panel_transformer import SequenceTransformer, dress
-from skdp.sequence._base import check_columns_observed
+from skdp.sequence._base import as_row, check_columns_observed
 from skdp.sequence._divisions import (
     CellModel,
     DividedSeries,
@@ -30,7 +31,9 @@ from skdp.sequence._divisions import (
     GaussianSpanModel,
     Part,
     PoissonSpanModel,
+    RunningParts,
     SeriesSpans,
+    go_on,
     smooth,
 )
 from skdp.sequence._hmm._messages import split_by_sequence
@@ -179,6 +182,24 @@ def _find_dates(X: Any, panel: SequencePanel, is_single: bool) -> list[Any]:
     indexes = [getattr(frame, "index", None) for frame in frames]
     kinds = ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
     return [index if type(index).__name__ in kinds else None for index in indexes]
+
+
+@dataclass(frozen=True, eq=False)
+class RunLengths:
+    """The age of the current part of a series, given its steps so far.
+
+    Attributes
+    ----------
+    proba : (n,) array
+        The probabilities that the current part began 0, 1, 2, ... steps before the last one.
+    n_steps : int
+        Number of steps so far.
+    """
+
+    proba: Floats
+    n_steps: int
+    _values: Floats  # the last steps, as far back as a part may have begun
+    _parts: tuple[RunningParts, ...]  # of each model that counts
 
 
 # The estimator.
@@ -603,6 +624,82 @@ class ChangePointDetector(SequenceTransformer):
             constants = np.array([each.spans.constant for each in divisions])[:, np.newaxis]
             total += logsumexp(self._log_evidence(divisions) + constants + log_weights)
         return float(total / n_steps)
+
+    def filter_update(self, state: RunLengths | None, x: Any) -> RunLengths:
+        """Return how long the current part of a series has lasted, after one more step.
+
+        It is Bayesian online change point detection: steps come one by one, and the settings,
+        scales and weights of models are those of the fit.
+
+        Parameters
+        ----------
+        state : RunLengths or None
+            The result of the previous call; None for the first step of a series.
+        x : (n_features,) or (1, n_features) array-like, or data frame of one row
+            The observation. NaN is a missing value.
+
+        Returns
+        -------
+        RunLengths
+            The new state; the old one does not change. Its attribute ``proba`` has the
+            probabilities that the current part began 0, 1, 2, ... steps before this one, so
+            ``proba[:5].sum()`` is that of a change at one of the last five steps. It can be
+            pickled.
+
+        Raises
+        ------
+        ValueError
+            If x is invalid, or `state` is not of a model with this number of columns, models and
+            probabilities of a change.
+
+        Notes
+        -----
+        The current part is not over, so it may be shorter than `min_length`. Otherwise these are
+        the probabilities of the last part in a series that ends here. An update takes time in
+        proportion to the steps that the current part may have.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skdp.sequence import ChangePointDetector
+        >>> rng = np.random.default_rng(0)
+        >>> x = np.repeat([0.0, 6.0, 1.0], 40) + rng.normal(size=120)
+        >>> detector = ChangePointDetector("gaussian").fit(x.reshape(-1, 1))
+        >>> state = None
+        >>> for value in [0.3, -0.5, 0.8, 6.2, 5.1]:
+        ...     state = detector.filter_update(state, [value])
+        >>> int(state.proba.argmax())  # the part began a step before the last one
+        1
+        """
+        check_is_fitted(self)
+        row = self._check_panel(as_row(x, self), reset=False)[0].values
+        rule, used = self._rates, np.flatnonzero(self._weights.sum(axis=1) > _SMALLEST_WEIGHT)
+        if state is None:
+            begin = RunningParts(np.zeros(1, dtype=np.int64), np.zeros((1, len(rule.rates))))
+            state = RunLengths(np.ones(1), 0, row[:0], (begin,) * len(used))
+        elif (
+            not isinstance(state, RunLengths)
+            or state._values.shape[1:] != row.shape[1:]
+            or [each.logs.shape[1] for each in state._parts] != [len(rule.rates)] * len(used)
+        ):
+            raise ValueError(
+                "state must be a result of filter_update of this estimator since its last fit, or "
+                "None for the first step of a series."
+            )
+        n, values = state.n_steps + 1, np.concatenate([state._values, row])
+        offset = n - len(values)
+        # With "auto", values depend on the two after them.
+        first = max(n - 2 if self.emission == "auto" else n - 1, 1) - offset
+        proba, found = np.zeros(len(values)), []
+        for m, parts in zip(used, state._parts, strict=True):
+            own = parts._replace(starts=parts.starts - offset)
+            own, shares = go_on(
+                self._models[m].of(values), rule, own, first, len(values), self._power
+            )
+            proba[len(values) - 1 - own.starts] += shares @ self._weights[m]
+            found.append(own._replace(starts=own.starts + offset))
+        longest = n - min(int(each.starts[0]) for each in found)
+        return RunLengths(proba[:longest] / proba.sum(), n, values[-longest:], tuple(found))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns of `transform`.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 from skdp._numeric import Floats, Places
 from skdp.sequence._kernels import _changes as kernels
@@ -302,9 +302,17 @@ class DivisionRule(NamedTuple):
             starts[j] = total * np.exp(self.log_starts)
         return np.log(total)
 
-    def log_parts(self, lengths: Places, g: int) -> Floats:
-        """Return the log weight of lengths for one probability of a change."""
-        return (lengths - self.min_length) * np.log1p(-self.rates[g])
+    def log_parts(self, lengths: Places, g: Any = slice(None)) -> Floats:
+        """Return the log weight of lengths for a probability of a change, or for all, (n, G)."""
+        return np.multiply.outer(lengths - self.min_length, np.log1p(-self.rates[g]))
+
+    def log_survival(self, lengths: Places) -> Floats:
+        """Return the log probability that a part is at least so long, (n, G)."""
+        free = self.max_length - self.min_length + 1
+        gaps, stay = np.maximum(lengths - self.min_length, 0), np.log1p(-self.rates)
+        with np.errstate(divide="ignore"):  # for max_length + 1
+            rest = np.log(-np.expm1(np.multiply.outer(free - gaps, stay)))
+        return np.multiply.outer(gaps, stay) + rest - np.log(-np.expm1(free * stay))
 
 
 class Sums:
@@ -545,6 +553,40 @@ class DividedSeries:
                     changes.append(j)
             found.append(np.array(changes[::-1], dtype=np.int64))
         return found
+
+
+class RunningParts(NamedTuple):
+    """Parts that may go on, in a series of which the end is not known."""
+
+    starts: Places  # (n,)
+    logs: Floats  # (n, G), log sums over the divisions of what is before, with that of a change
+
+
+def go_on(
+    spans: SeriesSpans, rule: DivisionRule, parts: RunningParts, first: int, n: int, power: float
+) -> tuple[RunningParts, Floats]:
+    """Return the parts that may go on after n steps, and their shares for each rate, (., G).
+
+    Starts from `first` on are found again.
+    """
+    is_kept = parts.starts < first
+    starts, logs = parts.starts[is_kept], parts.logs[is_kept]
+
+    def weigh(end: int) -> Floats:
+        return logs + power * spans.weigh(starts, np.full(len(starts), end))[:, np.newaxis]
+
+    for j in range(first, n):
+        lengths = j - starts
+        ended = weigh(j) + rule.log_parts(lengths)
+        ended[(lengths < rule.min_length) | (lengths > rule.max_length)] = -np.inf
+        starts = np.append(starts, j)
+        logs = np.vstack([logs, logsumexp(ended, axis=0) + rule.log_starts])
+    is_kept = n - starts <= rule.max_length + 1  # or it has ended, where starts are found again
+    starts, logs = starts[is_kept], logs[is_kept]
+    weights = weigh(n) + rule.log_survival(n - starts)
+    shares = np.exp(weights - logsumexp(weights, axis=0))
+    is_kept = (shares.max(axis=1) > least_share(spans, n, power)) | (n - starts > rule.max_length)
+    return RunningParts(starts[is_kept], logs[is_kept]), shares[is_kept]
 
 
 def least_share(spans: SeriesSpans, n_steps: int, power: float) -> float:

@@ -92,6 +92,25 @@ def log_prior(found, n, least, most, chance):
     return logs - logsumexp(logs)
 
 
+def log_running(n, least, most, chance):
+    """Return divisions of the first n steps of a longer series, and their log prior: the last part
+    may have any length up to `most`, if the series is long enough."""
+    lengths = np.arange(least, most + 1)
+    pmf = dict(zip(lengths.tolist(), chance * (1 - chance) ** (lengths - least), strict=True))
+    end = (1 - chance) ** (most + 1 - least)  # what is longer
+    if most < 100:
+        pmf, end = {d: p / (1 - end) for d, p in pmf.items()}, 0.0
+    found, logs = [], []
+    for k in range(n):
+        for changes in combinations(range(1, n), k):
+            *before, last = np.diff([0, *changes, n]).tolist()
+            if last <= most and all(d in pmf for d in before):
+                found.append(changes)
+                survival = end + sum(p for d, p in pmf.items() if d >= last)
+                logs.append(math.log(survival) + sum(math.log(pmf[d]) for d in before))
+    return found, np.array(logs)
+
+
 def log_evidence(found, values, log_part):
     """Return the log evidence of each division."""
     n = len(values)

@@ -42,12 +42,16 @@ def deviation(values):
     return np.nanstd(np.clip(values, *ends), axis=0)
 
 
-def tame(values):
-    """Return values at most four standard deviations from the median of five around them."""
-    middle = np.array(
+def medians(values):
+    """Return the medians of five around each."""
+    return np.array(
         [np.nanmedian(values[max(0, t - 2) : t + 3], axis=0) for t in range(len(values))]
     )
-    far = 4.0 * deviation(values - middle)
+
+
+def tame(values, whole):
+    """Return values at most four standard deviations, of the whole series, from their medians."""
+    middle, far = medians(values), 4.0 * deviation(whole - medians(whole))
     return np.clip(values, middle - far, middle + far)
 
 
@@ -64,7 +68,7 @@ def gaussian(values, *, phis=(0.0,), trends=(False, True), noises=NOISES, tames=
             for b0 in noises
         )
     ]
-    scaled = ((tame(values) if tames else values) - center) / scale
+    scaled = ((tame(values, values) if tames else values) - center) / scale
     return scaled, models, -np.sum(np.log(scale) * ~np.isnan(values))
 
 
@@ -101,6 +105,7 @@ CASES = {
     ),
     "auto": ({"emission": "auto"}, numbers(2, gaps=True), gaussian, AUTO),
     "outlier": ({"emission": "auto", "power": 1.0}, OUTLIER, gaussian, AUTO),
+    "outlier, most": ({"emission": "auto", "power": 1.0, "max_length": 4}, OUTLIER, gaussian, AUTO),
     "poisson": ({"emission": "poisson"}, integers(4, 2, gaps=True), poisson, {}),
     "bernoulli": ({"emission": "bernoulli"}, integers(1, 2, gaps=True), symbols, {}),
     "categorical": ({"emission": "categorical"}, integers(3, 2, gaps=True), symbols, {}),
@@ -244,6 +249,35 @@ def test_samples(name):
     assert abs(observed[~common].sum() - n * p[~common].sum()) < 5.0 * np.sqrt(n)
     statistic = ((observed[common] - expected) ** 2 / expected).sum()
     assert statistic < chi2.isf(1e-4, len(expected))
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if not n.startswith(("Beta", "known"))])
+def test_run_lengths(name):
+    """After each step, with the models and weights of the fit."""
+    parameters, values, make, kw = CASES[name]
+    least, most = parameters.get("min_length", 1), parameters.get("max_length", 200)
+    power = parameters.get("power", 0.3 if parameters.get("emission") == "auto" else 1.0)
+    scaled, models, _ = make(values, **kw)
+    weights = np.exp(logsumexp(enumerated(name)[1], axis=2) - logsumexp(enumerated(name)[1]))
+    state = None
+    for n in range(1, N + 1):
+        state = fitted(name).filter_update(state, values[n - 1])
+        assert state.n_steps == n
+        if n not in (1, 2, 3, 6, 9):
+            continue
+        part = scaled[:n]
+        if kw.get("tames"):
+            center, scale = np.nanmedian(values, axis=0), deviation(values)
+            part = (tame(values[:n], values) - center) / scale
+        expected = np.zeros(n)
+        for g, chance in enumerate(rates(parameters.get("change_probability", "auto"))):
+            found, priors = oracle.log_running(n, least, most, chance)
+            ages = [n - 1 - max(changes, default=0) for changes in found]
+            for m, model in enumerate(models):
+                joint = power * oracle.log_evidence(found, part, model) + priors
+                p = np.exp(joint - logsumexp(joint))
+                expected += weights[m, g] * np.bincount(ages, p, minlength=n)
+        assert_allclose(np.pad(state.proba, (0, n - len(state.proba))), expected, atol=1e-10)
 
 
 def test_several_series_share_what_is_learned():

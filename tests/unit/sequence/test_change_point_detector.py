@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from skdp.data import SequencePanel
-from skdp.sequence import ChangePointDetector, _divisions
+from skdp.sequence import ChangePointDetector, _change_point_detector, _divisions
 from skdp.sequence._kernels import _changes as kernels
 
 STEPS = np.arange(300)
@@ -249,6 +249,32 @@ def test_known_changes():
     ignored = ChangePointDetector(use_y=False).fit(X, y)
     assert ignored.change_points_.positions.tolist() == [80, 140]
     assert ignored.fit_predict(X, y).tolist() == [80, 140]
+
+
+@pytest.mark.parametrize("emission", ["auto", "gaussian"])
+def test_online(emission):
+    """Changes in the last steps, as in a series that ends there."""
+    frame = pd.DataFrame(np.concatenate([X + 1e3, PAIR[:, 1:]], axis=1), columns=["a", "b"])
+    frame.iloc[[90, 138]] = np.nan
+    model = ChangePointDetector(emission, autocorrelation=0.3, power=1.0).fit(frame)
+    state = None
+    for n in range(1, 201):
+        before = state
+        state = model.filter_update(state, frame.iloc[n - 1])
+        if n in (75, 82, 90, 139, 145, 200):
+            unknown = np.full(n, -1)
+            batch = model._divide(frame.to_numpy()[:n], unknown)
+            posterior = _change_point_detector._Posterior(model, batch)
+            ranges = np.array([[n - k, n - 1] for k in (1, 2, 3, 5, 10, 30)])
+            expected = [posterior.change_in(pair[None])[0] for pair in ranges]
+            found = [state.proba[: n - first].sum() for first, _ in ranges]
+            assert_allclose(found, expected, atol=1e-10)
+            assert before.n_steps == n - 1
+    assert state.proba.sum() == pytest.approx(1.0, abs=1e-12)
+    assert len(state._values) < 130  # what is before the change is forgotten
+    rebuilt = pickle.loads(pickle.dumps(state))
+    one, two = (model.filter_update(each, frame.iloc[5]).proba for each in (rebuilt, state))
+    assert_array_equal(one, two)
 
 
 def test_many_changes():
