@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self, overload
 
@@ -14,7 +13,14 @@ from scipy.special import betaincinv, expit, log_expit, logit, logsumexp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_entries, check_how_many, check_known, check_scale
+from skdp._checks import (
+    check_beta_prior,
+    check_entries,
+    check_how_many,
+    check_known,
+    check_scale,
+    is_list_like,
+)
 from skdp._fit._estimator import warn_of_counter, warn_of_times
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import make_seed_sequence
@@ -25,14 +31,13 @@ from skdp.emissions._table import code_categories
 from skdp.preprocessing._panel_transformer import SequenceTransformer, dress
 from skdp.sequence._base import as_row, check_columns_observed
 from skdp.sequence._divisions import (
+    RARE,
     CellModel,
     DividedSeries,
     DivisionRule,
     GaussianSpanModel,
-    Part,
     PoissonSpanModel,
     RunningParts,
-    SeriesSpans,
     go_on,
     smooth,
 )
@@ -233,6 +238,22 @@ class _Posterior:
         )
         return np.clip(1.0 - quiet, 0.0, 1.0)
 
+    def sizes(self, first: int, last: int) -> tuple[Floats, Floats]:
+        """Return the mean size of a change at first to last, and its 90 % interval."""
+        weights, means, variances = [], [], []
+        p = np.asarray(self.change_probabilities)[first : last + 1]
+        for place in first + np.flatnonzero(p > RARE * p.sum()):
+            for m, after in self._after.items():
+                shares, mean, variance = self.divisions[m].sizes(after, int(place))
+                weights.append(shares * self._weights[m])
+                means.append(mean)
+                variances.append(variance)
+        w, mu, var = map(np.concatenate, (weights, means, variances))
+        w /= w.sum()
+        size = w @ mu
+        width = _NORMAL_90 * np.sqrt(w @ (var + (mu - size) ** 2))
+        return size, np.array([size - width, size + width])
+
     def count_changes(self) -> Floats:
         """Return the distribution of the number of changes."""
         found = [
@@ -307,8 +328,9 @@ class ChangePointDetector(SequenceTransformer):
     change_points_ : ChangeTable, or list of them
         The changes of the most probable division of each sequence; for a single array, its changes.
         A row has the `position`, the first step of a new part; its 90 % `interval`, and the
-        `probability` that there is a change in it; the `size` of the change, with its interval;
-        and `date` if X was a data frame with dates. `to_frame()` makes a data frame of it.
+        `probability` that there is a change in it; the `size` of the change, new minus old mean
+        averaged over all divisions with a change in the interval, with its 90 % interval; and
+        `date` if X was a data frame with dates. `to_frame()` makes a data frame of it.
     n_changes_distribution_ : (n,) array, or list of them
         The probabilities of 0, 1, 2, ... changes in each sequence.
     n_changes_ : float or list of them
@@ -536,15 +558,12 @@ class ChangePointDetector(SequenceTransformer):
         Returns
         -------
         list of (T_i, n) arrays, or for a single array (T, n)
-            Levels, lines, rates, or shares of symbols. Data frames become data frames with the same
-            index.
+            Levels, lines, rates, probabilities of 1, or shares of symbols. Data frames of pandas
+            become data frames with the same index.
         """
         divisions, _, is_single = self._divide_all(X, known)
         m, g = self._best_model
-        found = [
-            np.concatenate([part.means for part in _learn(each[m], each[m].best(g))])
-            for each in divisions
-        ]
+        found = [_draw(each[m], each[m].best(g)) for each in divisions]
         frames = [X] if is_single else X
         found = [
             dress(means, frame, self.get_feature_names_out)
@@ -718,7 +737,7 @@ class ChangePointDetector(SequenceTransformer):
         names = vars(self).get("feature_names_in_", default)
         if input_features is not None:
             names = input_features
-        if self.emission in ("categorical", "bernoulli"):
+        if self.emission == "categorical":
             known = vars(self).get("categories_")
             sizes = self._models[0].sizes
             symbols = [range(n) if known is None else known[d] for d, n in enumerate(sizes)]
@@ -747,6 +766,11 @@ class ChangePointDetector(SequenceTransformer):
 
     def _check_panel(self, X: Any, *, reset: bool) -> tuple[SequencePanel, bool]:
         """Return X as a panel of values that the emission takes."""
+        if _is_ambiguous(X, reset):
+            raise ValueError(
+                "X is a list of lists, which may be the steps of one sequence, or sequences: pass "
+                "np.array(X) for steps, or [np.array(x) for x in X] for sequences."
+            )
         X = code_categories(self, self.emission, X, reset=reset, allow_missing=True)
         panel, is_single = check_panel(
             self, X, reset=reset, ensure_all_finite="allow-nan",
@@ -794,16 +818,16 @@ class ChangePointDetector(SequenceTransformer):
             means = np.nanmean(values, axis=0)
             return [PoissonSpanModel(1.0, 1.0 / np.where(means > 0.0, means, 1.0))]
         if self.emission in _DISCRETE:
-            are_counts = self.emission == "multinomial"
+            are_counts, is_binary = (self.emission == kind for kind in ("multinomial", "bernoulli"))
             if are_counts:
                 sizes = np.array([values.shape[1]])
-            elif self.emission == "bernoulli":
+            elif is_binary:
                 sizes = np.full(values.shape[1], 2)
             else:
                 sizes = np.nanmax(values, axis=0).astype(np.int64) + 1
                 for d, known in enumerate(vars(self).get("categories_", ())):
                     sizes[d] = max(sizes[d], len(known))
-            return [CellModel(prior, sizes, are_counts) for prior in _PRIORS]
+            return [CellModel(prior, sizes, are_counts, is_binary) for prior in _PRIORS]
         is_auto = self.emission == "auto"
         center = np.nanmedian(values, axis=0)
         scale = find_scale(values - center)
@@ -906,17 +930,13 @@ class ChangePointDetector(SequenceTransformer):
         m, g = self._best_model
         division = posterior.divisions[m]
         changes = division.best(g)
-        parts = _learn(division, changes)
         intervals = posterior.intervals(changes)
         rows = []
         for k, probability in enumerate(posterior.change_in(intervals)):
-            size = parts[k + 1].ends[0] - parts[k].ends[1]
-            width = _NORMAL_90 * np.sqrt(parts[k + 1].variances[0] + parts[k].variances[1])
             first, last = intervals[k].tolist()
             row = ChangePoint(
-                int(changes[k]), (first, last), float(probability), size,
-                np.array([size - width, size + width]),
-            )  # fmt: skip
+                int(changes[k]), (first, last), float(probability), *posterior.sizes(first, last)
+            )
             if dates is not None:
                 row = row._replace(
                     date=dates[changes[k]], date_interval=(dates[first], dates[last])
@@ -925,11 +945,23 @@ class ChangePointDetector(SequenceTransformer):
         return ChangeTable(rows, self.get_feature_names_out().tolist())
 
 
-def _learn(division: DividedSeries, changes: Places) -> list[Part]:
-    """Return the posterior of the mean in each part."""
-    spans: SeriesSpans = division.spans
-    bounds = [0, *changes.tolist(), division.n_steps]
-    return [spans.learn(begin, end) for begin, end in pairwise(bounds)]
+def _draw(division: DividedSeries, changes: Places) -> Floats:
+    """Return the posterior mean at each step, (T, C)."""
+    bounds = np.concatenate([[0], changes, [division.n_steps]])
+    first, last = division.spans.learn(bounds[:-1], bounds[1:]).means
+    part = np.repeat(np.arange(len(first)), np.diff(bounds))
+    share = (np.arange(division.n_steps) - bounds[part]) / np.diff(bounds)[part]
+    return np.asarray(first[part] + share[:, np.newaxis] * (last - first)[part])
+
+
+def _is_ambiguous(X: Any, reset: bool) -> bool:
+    """Return whether X may hold steps or sequences: equal lists of texts, or one list in a fit."""
+    if not isinstance(X, list | tuple) or not all(isinstance(row, list | tuple) for row in X):
+        return False
+    values = [value for row in X for value in row]
+    if len({len(row) for row in X}) != 1 or len(X[0]) < 2 or any(map(is_list_like, values)):
+        return False
+    return (reset and len(X) == 1) or any(isinstance(value, str) for value in values)
 
 
 def find_scale(values: Floats) -> Floats:

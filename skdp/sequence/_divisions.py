@@ -22,6 +22,9 @@ NEGLIGIBLE = 1e-12
 """A start of a part is dropped at the step at which its posterior weight falls below this, divided
 by what later steps may add to it: about sqrt(T) for each parameter of a part."""
 
+RARE = 1e-4
+"""Parts with a smaller probability are left out of the sizes of changes."""
+
 _SMALL, _LEAST, _LARGE = 1e-100, 1e-250, 1e150
 """Weights of probabilities of a change are rescaled where one falls below the first, and until then
 are at least the second; those of the boundaries before are then at most the third."""
@@ -35,12 +38,11 @@ _LOST = 1e-9
 # The evidence of spans, up to a factor that is the same for all divisions.
 
 
-class Part(NamedTuple):
-    """What is known of the mean in a part, (C,) or (n, C)."""
+class Parts(NamedTuple):
+    """What is known of the mean at the first step of spans, and at the step after the last one."""
 
-    means: Floats  # (n, C), at its steps
-    ends: Floats  # (2, C), at its first step, and at the step after its last one
-    variances: Floats  # (2, C), of these
+    means: Floats  # (2, n, C)
+    variances: Floats  # (2, n, C)
 
 
 class SeriesSpans(Protocol):
@@ -52,8 +54,8 @@ class SeriesSpans(Protocol):
     def weigh(self, starts: Places, ends: Places) -> Floats:
         """Return the log evidence of spans, (n,)."""
 
-    def learn(self, start: int, end: int) -> Part:
-        """Return the posterior of the mean in a span."""
+    def learn(self, starts: Places, ends: Places) -> Parts:
+        """Return the posterior of the mean in spans; between the ends, it is on a line."""
 
 
 class GaussianSpanModel(NamedTuple):
@@ -153,17 +155,15 @@ class GaussianSpans:
             kernels.weigh_gaussian(starts, ends, self._sums, self._values, *self._rest, out, logs)
         return logs
 
-    def learn(self, start: int, end: int) -> Part:
-        """Return the posterior of the mean."""
-        found = np.empty((len(self._values), kernels.N_RESULTS))
-        kernels.fit_gaussian(start, end, self._sums, self._values, *self._rest, found)
-        level, slope, b, v00, v01, v11, a = found.T
+    def learn(self, starts: Places, ends: Places) -> Parts:
+        """Return the posterior of the mean in spans."""
+        found = np.empty((len(starts), len(self._values), kernels.N_RESULTS))
+        kernels.fit_gaussian(starts, ends, self._sums, self._values, *self._rest, found)
+        level, slope, b, v00, v01, v11, a = np.moveaxis(found, -1, 0)
         center, scale = self._model.center, self._model.scale
-        steps = np.arange(end - start)[:, np.newaxis]
-        at = np.array([0, end - start])[:, np.newaxis]
+        at = np.array([np.zeros(len(starts)), ends - starts])[..., np.newaxis]
         spread = v00 + 2.0 * at * v01 + at * at * v11
-        return Part(
-            center + scale * (level + slope * steps),
+        return Parts(
             center + scale * (level + slope * at),
             scale**2 * spread * b / np.maximum(a - 1.0, 0.5),
         )
@@ -197,11 +197,11 @@ class PoissonSpans:
         kernels.weigh_poisson(starts, ends, self._counts, self._seen, *self._model, logs)
         return logs
 
-    def learn(self, start: int, end: int) -> Part:
-        """Return the posterior of the rates."""
-        a = self._model.shape + self._counts[end] - self._counts[start]
-        b = self._model.rates + self._seen[end] - self._seen[start]
-        return _constant(a / b, a / b**2, end - start)
+    def learn(self, starts: Places, ends: Places) -> Parts:
+        """Return the posterior of the rates in spans."""
+        a = self._model.shape + self._counts[ends] - self._counts[starts]
+        b = self._model.rates + self._seen[ends] - self._seen[starts]
+        return Parts(np.stack([a / b] * 2), np.stack([a / b**2] * 2))
 
 
 class CellModel(NamedTuple):
@@ -210,6 +210,7 @@ class CellModel(NamedTuple):
     prior: float
     sizes: Places  # (G,), cells of each group
     are_counts: bool  # whether X has a column for each cell, not for each group
+    hides_first: bool  # whether the shares of the first cells of groups are left out
 
     def of(self, values: Floats) -> CellSpans:
         """Return the spans of a series."""
@@ -236,26 +237,30 @@ class CellSpans:
         self._counts = _run(counts.astype(np.int64))
         self._totals = np.add.reduceat(self._counts, self._first, axis=1)
         self._priors = model.prior * model.sizes
-        self._prior = model.prior
         n = np.arange(min(int(self._totals[-1].max()), _LARGEST_TABLE) + 1)
         self._tables = [
             gammaln(prior + n) - gammaln(prior) for prior in (model.prior, self._priors[:, None])
         ]
-        self._sizes = model.sizes
+        self._model = model
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
         """Return the log evidence of spans."""
         logs = np.empty(len(starts))
         kernels.weigh_cells(
-            starts, ends, self._counts, self._totals, self._prior, self._priors, *self._tables, logs
-        )
+            starts, ends, self._counts, self._totals, self._model.prior, self._priors,
+            *self._tables, logs,
+        )  # fmt: skip
         return logs
 
-    def learn(self, start: int, end: int) -> Part:
-        """Return the posterior of the shares."""
-        n = np.repeat(self._totals[end] - self._totals[start] + self._priors, self._sizes)
-        p = (self._counts[end] - self._counts[start] + self._prior) / n
-        return _constant(p, p * (1.0 - p) / (n + 1.0), end - start)
+    def learn(self, starts: Places, ends: Places) -> Parts:
+        """Return the posterior of the shares in spans."""
+        n = self._totals[ends] - self._totals[starts] + self._priors
+        n = np.repeat(n, self._model.sizes, axis=1)
+        p = (self._counts[ends] - self._counts[starts] + self._model.prior) / n
+        moments = np.array([p, p * (1.0 - p) / (n + 1.0)])
+        if self._model.hides_first:
+            moments = np.delete(moments, self._first, axis=2)
+        return Parts(*(np.stack([each] * 2) for each in moments))
 
 
 _LARGEST_TABLE = 100_000
@@ -264,10 +269,6 @@ _LARGEST_TABLE = 100_000
 def _run(rows: NDArray[Any]) -> NDArray[Any]:
     """Return running sums that begin with 0."""
     return np.concatenate([np.zeros((1, rows.shape[1]), rows.dtype), np.cumsum(rows, axis=0)])
-
-
-def _constant(means: Floats, variances: Floats, n: int) -> Part:
-    return Part(np.tile(means, (n, 1)), np.tile(means, (2, 1)), np.tile(variances, (2, 1)))
 
 
 # The prior of divisions.
@@ -449,6 +450,39 @@ class DividedSeries:
             sums = np.append(np.cumsum(shares[::-1])[::-1], 0.0)
             out[over] += sums[np.searchsorted(ends, ranges[over, 1], "right")]
         return np.minimum(out, 1.0)
+
+    def sizes(self, after: Sums, place: int) -> tuple[Floats, Floats, Floats]:
+        """Return P(a part starts here), (G,), and the moments of new minus old mean, (G, C) each.
+
+        Given the change, what is before and after it is independent.
+        """
+        reached = np.flatnonzero(np.isfinite(after.bases) & np.isfinite(self.before.bases))
+        starts = reached[: np.searchsorted(reached, place - self.rule.min_length, "right")]
+        starts = starts[self.last[starts] >= place]
+        ends = self._ends(place, reached)
+        p, old, old_variances = self._learn_side(self.before, starts, np.full(len(starts), place))
+        q, new, new_variances = self._learn_side(after, np.full(len(ends), place), ends)
+        logs = p + q + self.rule.log_starts - self.log_evidence
+        return np.exp(np.minimum(logs, 0.0)), new - old, new_variances + old_variances
+
+    def _learn_side(
+        self, sums: Sums, starts: Places, ends: Places
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the log sum, (G,), and moments of the mean where one side meets, (G, C)."""
+        is_before = sums is self.before
+        others = starts if is_before else ends
+        logs = self.power * self.spans.weigh(starts, ends)[:, np.newaxis] + sums.logs[others]
+        logs += self.rule.log_parts(ends - starts)
+        logs[(others > 0) & (others < self.n_steps)] += self.rule.log_starts
+        total = logsumexp(logs, axis=0)
+        shares = np.exp(logs - total)
+        used = np.flatnonzero(shares.max(axis=1) > RARE)
+        shares = shares[used] / shares[used].sum(axis=0)
+        means, variances = (x[int(is_before)] for x in self.spans.learn(starts[used], ends[used]))
+        shift = means[np.argmax(shares.sum(axis=1))]  # so that squares keep their digits
+        mean = shares.T @ (means - shift)
+        variance = shares.T @ (variances + (means - shift) ** 2) - mean**2
+        return total, mean + shift, np.maximum(variance, 0.0)
 
     def _forward(self) -> Iterator[tuple[int, Places, Floats]]:
         """Yield each possible boundary with the starts before it and the evidence of the spans."""

@@ -1,6 +1,6 @@
 """The posterior of divisions into parts against enumeration of all of them."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 from scipy.stats import chi2
 
-from skdp.sequence import ChangePointDetector
+from skdp.sequence import ChangePointDetector, _change_point_detector, _divisions
 
 N = 11
 NOISES, PRIORS = (0.5, 0.05, 0.005), (0.1, 0.3, 1.0)
@@ -60,29 +60,26 @@ def gaussian(values, *, phis=(0.0,), trends=(False, True), noises=NOISES, tames=
     center = np.nanmedian(values, axis=0)
     scale = deviation(values)
     models = [
-        lambda part, kw=kw: oracle.log_gaussian(part, **kw)
-        for kw in (
-            {"linear": linear, "phi": phi, "b0": b0}
-            for linear in trends
-            for phi in phis
-            for b0 in noises
-        )
+        partial(oracle.log_gaussian, linear=linear, phi=phi, b0=b0)
+        for linear in trends
+        for phi in phis
+        for b0 in noises
     ]
     scaled = ((tame(values, values) if tames else values) - center) / scale
     return scaled, models, -np.sum(np.log(scale) * ~np.isnan(values))
 
 
 def poisson(values):
-    return values, [lambda part: oracle.log_poisson(part, 1.0 / np.nanmean(values, axis=0))], 0.0
+    return values, [partial(oracle.log_poisson, rates=1.0 / np.nanmean(values, axis=0))], 0.0
 
 
 def symbols(values):
     sizes = np.nanmax(values, axis=0).astype(int) + 1
-    return values, [lambda part, a=a: oracle.log_symbols(part, sizes, a) for a in PRIORS], 0.0
+    return values, [partial(oracle.log_symbols, sizes=sizes, prior=a) for a in PRIORS], 0.0
 
 
 def counts(values):
-    return values, [lambda part, a=a: oracle.log_counts(part, a) for a in PRIORS], 0.0
+    return values, [partial(oracle.log_counts, prior=a) for a in PRIORS], 0.0
 
 
 OUTLIER = numbers(1, gaps=False)
@@ -119,11 +116,13 @@ CASES = {
     "both": ({"min_length": 2, "max_length": 5}, numbers(1, gaps=True), gaussian, {}),
     "known": ({}, numbers(2, gaps=True), gaussian, {}),
     "known, both": ({"min_length": 2, "max_length": 5}, numbers(1, gaps=True), gaussian, {}),
+    "known, counts": ({"emission": "multinomial"}, integers(4, 3, gaps=True), counts, {}),
     "known, power": ({"emission": "poisson", "power": 0.3}, integers(4, 2), poisson, {}),
 }
 KNOWN = {
     "known": [0, -1, 1, -1, 0, 0, -1, -1, 0, 1, -1],
     "known, both": [-1, None, 1, np.nan, 0, 0, -1, 1, 0, -1, 0],
+    "known, counts": [-1, -1, -1, -1, 1, -1, -1, -1, -1, 0, 0],
     "known, power": [-1, 1, 1, -1, 0, 0, 0, -1, -1, -1, 0],
 }
 
@@ -233,6 +232,56 @@ def test_changes_in_intervals(name):
         assert first <= row.position <= last
         inside = [any(first <= change <= last for change in changes) for changes in found]
         assert row.probability == pytest.approx(p[inside].sum(), abs=1e-10)
+
+
+LEARN = {
+    oracle.log_gaussian: oracle.learn_gaussian,
+    oracle.log_poisson: oracle.learn_poisson,
+    oracle.log_symbols: oracle.learn_symbols,
+    oracle.log_counts: oracle.learn_counts,
+}
+
+
+SIZES = """gaussian|level|linear, AR|outlier|poisson|bernoulli|categorical|number|both|
+known|known, power|known, counts""".replace("\n", "").split("|")
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes(name, monkeypatch):
+    """New minus old mean at the changes within an interval, over all divisions and models."""
+    monkeypatch.setattr(_divisions, "RARE", 0.0)
+    monkeypatch.setattr(_change_point_detector, "RARE", 0.0)
+    parameters, values, make, kw = CASES[name]
+    table = (
+        ChangePointDetector(**{"emission": "gaussian", **parameters})
+        .fit(values, KNOWN.get(name))
+        .change_points_
+    )
+    found, joint, *_ = enumerated(name)
+    p = np.exp(logsumexp(joint, axis=1) - logsumexp(joint))
+    scaled, models, _ = make(values, **kw)
+    unit = deviation(values) if make is gaussian else 1.0
+    for row in table:
+        sums = 0.0
+        for own, model in zip(p, models, strict=True):
+            learn = cache(lambda i, j, m=model: LEARN[m.func](scaled[i:j], **m.keywords))
+            for k, changes in enumerate(found):
+                bounds = [0, *changes, N]
+                for begin, c, end in zip(bounds, bounds[1:], bounds[2:], strict=False):
+                    if row.interval[0] <= c <= row.interval[1]:
+                        (_, old), (_, old_variance) = learn(begin, c)
+                        (new, _), (variance, _) = learn(c, end)
+                        size, spread = new - old, variance + old_variance
+                        sums = sums + own[k] * np.array([size**0, size, spread + size**2])
+        total, size, square = sums
+        size, square = size / total, square / total
+        if name == "bernoulli":
+            size, square = size[1::2], square[1::2]
+        width = 1.6448536269514722 * np.sqrt(square - size**2)
+        assert_allclose(row.size, unit * size, rtol=1e-8, atol=1e-10)
+        expected = unit * np.array([size - width, size + width])
+        assert_allclose(row.size_interval, expected, rtol=1e-6, atol=1e-10)
+    assert len(table) > 0
 
 
 @pytest.mark.parametrize("name", ["auto", "both", "number", "Beta of numbers", "known"])

@@ -166,6 +166,13 @@ def test_counts_and_symbols():
     names = ["word=a", "word=b", "word=c"]
     assert model.get_feature_names_out().tolist() == names
     assert_allclose(model.transform(frame).iloc[-1], [0.0, 0.5, 0.5], atol=0.1)
+    texts = [list("aaaaaaaabbbbbbbb"), list("ab")]
+    assert len(ChangePointDetector("categorical").fit(texts).change_points_) == 2
+    frame_of_bits = pd.DataFrame({"on": STEPS >= 150})
+    model_of_bits = ChangePointDetector("bernoulli").fit(frame_of_bits)
+    assert model_of_bits.get_feature_names_out().tolist() == ["on"]
+    assert_allclose(model_of_bits.change_points_[0].size, [1.0], atol=0.02)
+    assert_allclose(model_of_bits.transform(frame_of_bits)["on"].iloc[[0, -1]], [0, 1], atol=0.01)
     with pytest.raises(ValueError, match="'d'"):
         model.predict(pd.DataFrame({"word": ["d", "a"]}))
 
