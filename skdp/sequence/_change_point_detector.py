@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self, overload
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +31,15 @@ from skdp.sequence._base import as_row, check_columns_observed
 from skdp.sequence._divisions import (
     RARE,
     CellModel,
+    ChangePoint,
+    ChangeTable,
     DividedSeries,
     DivisionRule,
     GaussianSpanModel,
     PoissonSpanModel,
+    RunLengths,
     RunningParts,
+    find_dates,
     go_on,
     smooth,
 )
@@ -75,137 +77,6 @@ _NO_LIMIT = 2**31
 _DISCRETE = ("poisson", "bernoulli", "categorical", "multinomial")
 
 _NORMAL_90 = 1.6448536269514722
-
-# The table of changes.
-
-
-class ChangePoint(NamedTuple):
-    """A change: a row of a `ChangeTable`."""
-
-    position: int  # first step of the new part
-    interval: tuple[int, int]  # first and last step of the 90 % interval of the position
-    probability: float  # that there is a change in the interval
-    size: Floats  # new minus old mean at this step, of each column of `transform`
-    size_interval: Floats  # (2, n), its 90 % interval
-    date: Any = None  # of the position; None without dates
-    date_interval: Any = None
-
-
-class ChangeTable(Sequence[ChangePoint]):
-    """Changes of a series, shown as a table.
-
-    Parameters
-    ----------
-    rows : list of ChangePoint
-    names : list of str
-        The columns in which sizes are given.
-    """
-
-    def __init__(self, rows: list[ChangePoint], names: list[str]):
-        self._rows = rows
-        self._names = names
-
-    @overload
-    def __getitem__(self, place: int) -> ChangePoint: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> ChangeTable: ...
-
-    def __getitem__(self, place: int | slice) -> ChangePoint | ChangeTable:
-        """Return a row, or a table of some of them."""
-        rows = self._rows[place]
-        return ChangeTable(rows, self._names) if isinstance(rows, list) else rows
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self._rows)
-
-    @property
-    def positions(self) -> Places:
-        """The first steps of the new parts, (n,)."""
-        return np.array([row.position for row in self], dtype=np.int64)
-
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each change.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns position, first, last, probability, and for each column of the series its size,
-            lower and upper; dates are the index.
-        """
-        import pandas as pd
-
-        columns: dict[str, Any] = {
-            "position": self.positions,
-            "first": [row.interval[0] for row in self],
-            "last": [row.interval[1] for row in self],
-            "probability": [row.probability for row in self],
-        }
-        for c, name in enumerate(self._names):
-            columns[f"size {name}"] = [row.size[c] for row in self]
-            columns[f"lower {name}"] = [row.size_interval[0, c] for row in self]
-            columns[f"upper {name}"] = [row.size_interval[1, c] for row in self]
-        dates = [row.date for row in self]
-        has_dates = len(dates) > 0 and dates[0] is not None
-        return pd.DataFrame(columns, index=pd.Index(dates, name="date") if has_dates else None)
-
-    def __repr__(self) -> str:
-        cells = [
-            ["change", "90 % interval", "probability", *(f"size {n}" for n in self._names[:3])]
-        ]
-        for row in self:
-            place, ends = (
-                (row.position, row.interval) if row.date is None else (row.date, row.date_interval)
-            )
-            sizes = [f"{size:+.4g}" for size in row.size[:3]]
-            cells.append(
-                [
-                    _show(place),
-                    f"{_show(ends[0])} to {_show(ends[1])}",
-                    f"{row.probability:.2f}",
-                    *sizes,
-                ]
-            )
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "\n".join(
-            "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
-            for line in cells
-        )
-
-
-def _show(place: Any) -> str:
-    """Return a position or a date as text."""
-    return str(place).removesuffix(" 00:00:00")
-
-
-def _find_dates(X: Any, panel: SequencePanel, is_single: bool) -> list[Any]:
-    """Return the index of each sequence that is a data frame with dates, or None."""
-    frames = [X] if is_single else X
-    if isinstance(frames, SequencePanel):
-        return [None] * len(panel)
-    indexes = [getattr(frame, "index", None) for frame in frames]
-    kinds = ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
-    return [index if type(index).__name__ in kinds else None for index in indexes]
-
-
-@dataclass(frozen=True, eq=False)
-class RunLengths:
-    """The age of the current part of a series, given its steps so far.
-
-    Attributes
-    ----------
-    proba : (n,) array
-        The probabilities that the current part began 0, 1, 2, ... steps before the last one.
-    n_steps : int
-        Number of steps so far.
-    """
-
-    proba: Floats
-    n_steps: int
-    _values: Floats  # the last steps, as far back as a part may have begun
-    _parts: tuple[RunningParts, ...]  # of each model that counts
-
 
 # The estimator.
 
@@ -471,11 +342,9 @@ class ChangePointDetector(SequenceTransformer):
         log_weights = log_weights + np.log(reader._rates.prior)
         reader._weights = np.exp(log_weights - logsumexp(log_weights))
         reader.change_probability_ = float(reader._weights.sum(axis=0) @ reader._rates.rates)
-        tables, numbers = [], []
-        for each, dates in zip(divisions, _find_dates(X, panel, is_single), strict=True):
-            posterior = _Posterior(reader, each)
-            tables.append(reader._tabulate(posterior, dates))
-            numbers.append(posterior.count_changes())
+        posteriors = [_Posterior(reader, each) for each in divisions]
+        tables = reader._tabulate(posteriors, find_dates(X, panel, is_single))
+        numbers = [posterior.count_changes() for posterior in posteriors]
         expected = [float(p @ np.arange(len(p))) for p in numbers]
         reader.change_points_ = tables[0] if is_single else tables
         reader.n_changes_distribution_ = numbers[0] if is_single else numbers
@@ -546,6 +415,23 @@ class ChangePointDetector(SequenceTransformer):
         divisions, panel, is_single = self._divide_all(X, known)
         found = [np.asarray(_Posterior(self, each).change_probabilities) for each in divisions]
         return split(np.concatenate(found), panel.ptr, is_single)
+
+    def tabulate(self, X: Any, *, known: Any = None) -> Any:
+        """Return the changes of the most probable division, as `change_points_` has those of fit.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        known : as in `predict`
+
+        Returns
+        -------
+        list of ChangeTable, or for a single array a ChangeTable
+        """
+        divisions, panel, is_single = self._divide_all(X, known)
+        posteriors = [_Posterior(self, each) for each in divisions]
+        tables = self._tabulate(posteriors, find_dates(X, panel, is_single))
+        return tables[0] if is_single else tables
 
     def transform(self, X: Any, *, known: Any = None) -> Any:
         """Return the mean at each step, that of its part in the most probable division.
@@ -925,7 +811,11 @@ class ChangePointDetector(SequenceTransformer):
         m, g = np.unravel_index(int(np.argmax(self._weights)), self._weights.shape)
         return int(m), int(g)
 
-    def _tabulate(self, posterior: _Posterior, dates: Any) -> ChangeTable:
+    def _tabulate(self, posteriors: list[_Posterior], dates: list[Any]) -> list[ChangeTable]:
+        """Return the table of the changes of each sequence."""
+        return [self._list_changes(*each) for each in zip(posteriors, dates, strict=True)]
+
+    def _list_changes(self, posterior: _Posterior, dates: Any) -> ChangeTable:
         """Return the table of the changes of a sequence."""
         m, g = self._best_model
         division = posterior.divisions[m]

@@ -1,4 +1,4 @@
-"""Divisions of a series into independent parts, all of them at once.
+"""Divisions of a series into independent parts, all of them at once, and the table of changes.
 
 The evidence of a span has a closed form, and the number of divisions into spans is 2^(T - 1), but
 sums over them factorize at each boundary. A gap at which a change may come has one with probability
@@ -7,8 +7,9 @@ rho, so a part of length n has the weight (1 - rho)^(n - min_length), and each c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from skdp._numeric import Floats, Places
+from skdp.data import SequencePanel
 from skdp.sequence._kernels import _changes as kernels
 
 NEGLIGIBLE = 1e-12
@@ -635,3 +637,134 @@ def _trace(before: Places, end: int) -> Places:
     while (end := int(before[end])) > 0:
         changes.append(end)
     return np.array(changes[::-1], dtype=np.int64)
+
+
+# The table of changes.
+
+
+class ChangePoint(NamedTuple):
+    """A change: a row of a `ChangeTable`."""
+
+    position: int  # first step of the new part
+    interval: tuple[int, int]  # first and last step of the 90 % interval of the position
+    probability: float  # that there is a change in the interval
+    size: Floats  # new minus old mean at this step, of each column of `transform`
+    size_interval: Floats  # (2, n), its 90 % interval
+    date: Any = None  # of the position; None without dates
+    date_interval: Any = None
+
+
+class ChangeTable(Sequence[ChangePoint]):
+    """Changes of a series, shown as a table.
+
+    Parameters
+    ----------
+    rows : list of ChangePoint
+    names : list of str
+        The columns in which sizes are given.
+    """
+
+    def __init__(self, rows: list[ChangePoint], names: list[str]):
+        self._rows = rows
+        self._names = names
+
+    @overload
+    def __getitem__(self, place: int) -> ChangePoint: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> ChangeTable: ...
+
+    def __getitem__(self, place: int | slice) -> ChangePoint | ChangeTable:
+        """Return a row, or a table of some of them."""
+        rows = self._rows[place]
+        return ChangeTable(rows, self._names) if isinstance(rows, list) else rows
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    @property
+    def positions(self) -> Places:
+        """The first steps of the new parts, (n,)."""
+        return np.array([row.position for row in self], dtype=np.int64)
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each change.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns position, first, last, probability, and for each column of the series its size,
+            lower and upper; dates are the index.
+        """
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "position": self.positions,
+            "first": [row.interval[0] for row in self],
+            "last": [row.interval[1] for row in self],
+            "probability": [row.probability for row in self],
+        }
+        for c, name in enumerate(self._names):
+            columns[f"size {name}"] = [row.size[c] for row in self]
+            columns[f"lower {name}"] = [row.size_interval[0, c] for row in self]
+            columns[f"upper {name}"] = [row.size_interval[1, c] for row in self]
+        dates = [row.date for row in self]
+        has_dates = len(dates) > 0 and dates[0] is not None
+        return pd.DataFrame(columns, index=pd.Index(dates, name="date") if has_dates else None)
+
+    def __repr__(self) -> str:
+        cells = [
+            ["change", "90 % interval", "probability", *(f"size {n}" for n in self._names[:3])]
+        ]
+        for row in self:
+            place, ends = (
+                (row.position, row.interval) if row.date is None else (row.date, row.date_interval)
+            )
+            sizes = [f"{size:+.4g}" for size in row.size[:3]]
+            cells.append(
+                [
+                    _show(place),
+                    f"{_show(ends[0])} to {_show(ends[1])}",
+                    f"{row.probability:.2f}",
+                    *sizes,
+                ]
+            )
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join(
+            "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in cells
+        )
+
+
+def _show(place: Any) -> str:
+    """Return a position or a date as text."""
+    return str(place).removesuffix(" 00:00:00")
+
+
+def find_dates(X: Any, panel: SequencePanel, is_single: bool) -> list[Any]:
+    """Return the index of each sequence that is a data frame with dates, or None."""
+    frames = [X] if is_single else X
+    if isinstance(frames, SequencePanel):
+        return [None] * len(panel)
+    indexes = [getattr(frame, "index", None) for frame in frames]
+    kinds = ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
+    return [index if type(index).__name__ in kinds else None for index in indexes]
+
+
+@dataclass(frozen=True, eq=False)
+class RunLengths:
+    """The age of the current part of a series, given its steps so far.
+
+    Attributes
+    ----------
+    proba : (n,) array
+        The probabilities that the current part began 0, 1, 2, ... steps before the last one.
+    n_steps : int
+        Number of steps so far.
+    """
+
+    proba: Floats
+    n_steps: int
+    _values: Floats  # the last steps, as far back as a part may have begun
+    _parts: tuple[RunningParts, ...]  # of each model that counts
