@@ -1,4 +1,4 @@
-"""Displays of sequences: states compared with the truth, and forecasts of observations."""
+"""Displays of sequences: states compared with the truth, changes, and forecasts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from skdp.inspection._axes import (
     LITERAL,
     PALETTE,
     Display,
+    check_fractions,
+    check_index,
     check_names,
     check_shape,
     draw_boundaries,
@@ -526,6 +528,232 @@ def _show(ax: Any, values: NDArray[Any], heights: tuple[float, float], **style: 
     image = ax.imshow(values, extent=extent, aspect="auto", interpolation="nearest", **style)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return image
+
+
+# Changes of a series.
+
+
+class ChangePointDisplay(Display):
+    """A series, the means of its parts, and its changes with their intervals and probabilities.
+
+    Create it with `from_estimator`, or with the constructor and `plot`. A vertical line is a
+    change, the first step of a new part; the band around it is its 90 % interval, and the number
+    above it the probability that there is a change in the interval. Below is the probability of a
+    change at each step.
+
+    Parameters
+    ----------
+    probabilities : (n_steps,) array-like
+        Probability of a change at each step.
+    changes : ChangeTable, default=()
+        The changes, as in `change_points_` of a `ChangePointDetector`.
+    observations : (n_steps, n_columns) or (n_steps,) array-like, default=None
+        What was observed; NaN is missing.
+    means : (n_steps, n) or (n_steps,) array-like, default=None
+        The mean at each step.
+    times : (n_steps,) array-like, default=None
+        Times of the steps, dates or numbers. None: 0, 1, ...
+    names : list of n_columns str, default=None
+        Names of the observed columns.
+
+    Attributes
+    ----------
+    probabilities, observations, means, times : ndarray
+        The last three may be None.
+    changes : list of ChangePoint
+    names : list of str or None
+    ax_, figure_ : matplotlib Axes and Figure
+    panels_ : list of matplotlib Axes
+        The series, if there are observations or means, and the probabilities.
+    lines_ : list of matplotlib Line2D
+        Observations and means.
+    bands_ : list of matplotlib Polygon or Rectangle
+        The intervals.
+
+    Raises
+    ------
+    ValueError
+        If there is no step, a probability is outside [0, 1], or shapes do not fit.
+
+    See Also
+    --------
+    skdp.sequence.ChangePointDetector : Finds the changes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skdp.inspection import ChangePointDisplay
+    >>> from skdp.sequence import ChangePointDetector
+    >>> x = np.repeat([0.0, 6.0, 1.0], 40) + np.random.default_rng(0).normal(size=120)
+    >>> detector = ChangePointDetector().fit(x.reshape(-1, 1))
+    >>> display = ChangePointDisplay.from_estimator(detector, x.reshape(-1, 1))
+    >>> [change.position for change in display.changes]
+    [40, 80]
+    """
+
+    def __init__(
+        self,
+        probabilities: ArrayLike,
+        changes: Sequence[Any] = (),
+        *,
+        observations: ArrayLike | None = None,
+        means: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ):
+        self.probabilities = check_fractions(probabilities, "probabilities", 1, 1e-9)
+        self.changes, n_steps = list(changes), len(self.probabilities)
+        if not all(0 < each.position < n_steps for each in self.changes):
+            raise ValueError(f"changes must be after step 0 and before step {n_steps}.")
+        self.observations = None if observations is None else check_observations(
+            observations, n_steps
+        )  # fmt: skip
+        self.means = None if means is None else check_observations(means, n_steps)
+        self.times = None if times is None else check_times(times, n_steps)
+        self.names = None
+        if names is not None:
+            n_columns = 0 if self.observations is None else self.observations.shape[1]
+            self.names = check_names(names, "names", n_columns)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        sequence: int = 0,
+        column: int | str | None = None,
+        known: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Find the changes of a series and plot them.
+
+        Parameters
+        ----------
+        estimator : fitted ChangePointDetector
+        X : as in the estimator's `fit`
+            Dates in the index of a data frame are the times. Observations are drawn if they are on
+            the scale of the means: not symbols, nor counts of several columns ("multinomial").
+        sequence : int, default=0
+            Index of the series, if X holds several.
+        column : int or str, default=None
+            The column of `transform` to plot, by number or name. None: all.
+        known : as in `predict`
+            Known changes.
+        ax : matplotlib Axes, default=None
+            See `plot`.
+
+        Returns
+        -------
+        ChangePointDisplay
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError, TypeError
+            If the estimator is not fitted, or finds no changes.
+        ValueError, ImportError
+            If X or another argument is invalid, or matplotlib is not installed.
+        """
+        cls._check_model(estimator, "a ChangePointDetector", "change_points_")
+        panel, is_single = estimator._check_panel(X, reset=False)
+        sequence = check_index(sequence, "sequence", len(panel), "sequences")
+        if not is_single:
+            X = X[sequence : sequence + 1]
+            known = None if known is None else known[sequence : sequence + 1]
+        means, probabilities, table = (
+            found if is_single else found[0]
+            for found in (
+                estimator.transform(X, known=known),
+                estimator.predict_proba(X, known=known),
+                estimator.tabulate(X, known=known),
+            )
+        )
+        names = estimator.get_feature_names_out().tolist()
+        if isinstance(column, str) and column in names:
+            column = names.index(column)
+        chosen: Any = slice(None)
+        if column is not None:
+            chosen = [check_index(column, "column", len(names), "columns")]
+        has_values = estimator.emission not in ("categorical", "multinomial")
+        return cls(
+            probabilities,
+            table,
+            observations=panel[sequence][:, chosen] if has_values else None,
+            means=np.asarray(means)[:, chosen],
+            times=find_times(X, None),
+            names=np.array(names)[chosen].tolist() if has_values else None,
+        ).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the series, its changes and their probabilities.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None: in a new figure.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        has_series = self.observations is not None or self.means is not None
+        ax = self._open(ax, (_WIDTH, 3.6 if has_series else 1.6))
+        ax.set(xticks=[], yticks=[], frame_on=False)
+        low = ax.inset_axes((0.0, 0.0, 1.0, 0.22 if has_series else 1.0))
+        self.panels_ = [low]
+        self.lines_: list[Any] = []
+        self.bands_: list[Any] = []
+        n_steps = len(self.probabilities)
+        low.vlines(np.arange(n_steps) - 0.5, 0.0, self.probabilities, color=PALETTE[0])
+        low.set(xlim=(-0.5, n_steps - 0.5), ylim=(0.0, 1.0), ylabel="P(change)")
+        low.spines[["top", "right"]].set_visible(False)
+        if has_series:
+            self._draw_series(ax.inset_axes((0.0, 0.3, 1.0, 0.65), sharex=low))
+        self._draw_changes(self.panels_[0])
+        if self.times is None:
+            low.set_xlabel("step")
+        else:
+            draw_times(low, self.times)
+        return self
+
+    def _draw_series(self, panel: Any) -> None:
+        """Draw what was observed, and the means, which break at changes."""
+        self.panels_.insert(0, panel)
+        panel.tick_params(labelbottom=False)
+        if self.observations is not None:
+            nowhere = np.empty(0, dtype=np.int64)
+            names = self.names if self.observations.shape[1] > 1 else None
+            self.lines_ += draw_observations(panel, self.observations, nowhere, names)
+            if self.names is not None and names is None:
+                panel.set_ylabel(write_name(self.names[0]), **LITERAL)
+        panel.spines[["top", "right"]].set_visible(False)
+        if self.means is not None:
+            places = np.array([change.position for change in self.changes], dtype=np.int64)
+            x = np.insert(np.arange(len(self.means), dtype=np.float64), places, places - 0.5)
+            for k, column in enumerate(np.insert(self.means, places, np.nan, axis=0).T):
+                color = PALETTE[k % len(PALETTE)]
+                self.lines_ += panel.plot(x, column, color=color, linewidth=2.0, zorder=3.0)
+
+    def _draw_changes(self, panel: Any) -> None:
+        """Draw lines and intervals, and the probabilities of changes with room between them."""
+        free = -np.inf
+        for change in self.changes:
+            place, (first, last) = change.position - 0.5, change.interval
+            panel.axvline(place, color=PALETTE[5], linewidth=1.0)
+            band = panel.axvspan(
+                first - 0.5, last - 0.5, color=PALETTE[5], alpha=0.25, linewidth=0.0
+            )
+            self.bands_.append(band)
+            if place >= free:
+                label = {"ha": "center", "va": "bottom", "fontsize": "x-small"}
+                where = panel.get_xaxis_transform()
+                panel.text(place, 1.01, f"{change.probability:.2f}", transform=where, **label)
+                free = place + 0.06 * len(self.probabilities)
 
 
 # Forecasts, and the observations before them.

@@ -417,6 +417,19 @@ class CheckPanel:
         check_observed(panel, False, self._emission, self._allows_nan, self._n_given)
 
 
+def as_row(x: Any, estimator: Any) -> Any:
+    """Return one observation as a (1, D) array or data frame; raise ValueError if it is not one."""
+    known = vars(estimator).get("feature_names_in_", ())
+    if hasattr(x, "to_frame") and set(known) & set(getattr(x, "index", ())):
+        x = x.to_frame().T.infer_objects()  # a row of a data frame
+    elif not hasattr(x, "columns"):
+        x = np.asarray(x)
+        x = x.reshape(1, -1) if x.ndim < 2 else x
+    if len(x) != 1:
+        raise ValueError(f"x must be one observation, got {len(x)}.")
+    return x
+
+
 def check_columns_observed(empty: NDArray[np.bool_], names: Any) -> None:
     """Raise if a column holds nothing but NaN."""
     if empty.all():

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self, overload
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +11,14 @@ from scipy.special import betaincinv, expit, log_expit, logit, logsumexp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_entries, check_how_many, check_scale
+from skdp._checks import (
+    check_beta_prior,
+    check_entries,
+    check_how_many,
+    check_known,
+    check_scale,
+    is_list_like,
+)
 from skdp._fit._estimator import warn_of_counter, warn_of_times
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import make_seed_sequence
@@ -22,17 +27,23 @@ from skdp.data import SequencePanel, check_panel
 from skdp.data._sequence_panel import check_no_lengths, split
 from skdp.emissions._table import code_categories
 from skdp.preprocessing._panel_transformer import SequenceTransformer, dress
-from skdp.sequence._base import check_columns_observed
+from skdp.sequence._base import as_row, check_columns_observed
 from skdp.sequence._divisions import (
+    RARE,
     CellModel,
+    ChangePoint,
+    ChangeTable,
     DividedSeries,
     DivisionRule,
     GaussianSpanModel,
-    Part,
     PoissonSpanModel,
-    SeriesSpans,
+    RunLengths,
+    RunningParts,
+    find_dates,
+    go_on,
     smooth,
 )
+from skdp.sequence._hmm._messages import split_by_sequence
 
 _CLIP = 4.0
 """With "auto", values count as at most this far from the median of five around them, in standard
@@ -67,119 +78,6 @@ _DISCRETE = ("poisson", "bernoulli", "categorical", "multinomial")
 
 _NORMAL_90 = 1.6448536269514722
 
-# The table of changes.
-
-
-class ChangePoint(NamedTuple):
-    """A change: a row of a `ChangeTable`."""
-
-    position: int  # first step of the new part
-    interval: tuple[int, int]  # first and last step of the 90 % interval of the position
-    probability: float  # that there is a change in the interval
-    size: Floats  # new minus old mean at this step, of each column of `transform`
-    size_interval: Floats  # (2, n), its 90 % interval
-    date: Any = None  # of the position; None without dates
-    date_interval: Any = None
-
-
-class ChangeTable(Sequence[ChangePoint]):
-    """Changes of a series, shown as a table.
-
-    Parameters
-    ----------
-    rows : list of ChangePoint
-    names : list of str
-        The columns in which sizes are given.
-    """
-
-    def __init__(self, rows: list[ChangePoint], names: list[str]):
-        self._rows = rows
-        self._names = names
-
-    @overload
-    def __getitem__(self, place: int) -> ChangePoint: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> ChangeTable: ...
-
-    def __getitem__(self, place: int | slice) -> ChangePoint | ChangeTable:
-        """Return a row, or a table of some of them."""
-        rows = self._rows[place]
-        return ChangeTable(rows, self._names) if isinstance(rows, list) else rows
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self._rows)
-
-    @property
-    def positions(self) -> Places:
-        """The first steps of the new parts, (n,)."""
-        return np.array([row.position for row in self], dtype=np.int64)
-
-    def to_frame(self) -> Any:
-        """Return a pandas DataFrame with a row for each change.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns position, first, last, probability, and for each column of the series its size,
-            lower and upper; dates are the index.
-        """
-        import pandas as pd
-
-        columns: dict[str, Any] = {
-            "position": self.positions,
-            "first": [row.interval[0] for row in self],
-            "last": [row.interval[1] for row in self],
-            "probability": [row.probability for row in self],
-        }
-        for c, name in enumerate(self._names):
-            columns[f"size {name}"] = [row.size[c] for row in self]
-            columns[f"lower {name}"] = [row.size_interval[0, c] for row in self]
-            columns[f"upper {name}"] = [row.size_interval[1, c] for row in self]
-        dates = [row.date for row in self]
-        has_dates = len(dates) > 0 and dates[0] is not None
-        return pd.DataFrame(columns, index=pd.Index(dates, name="date") if has_dates else None)
-
-    def __repr__(self) -> str:
-        cells = [
-            ["change", "90 % interval", "probability", *(f"size {n}" for n in self._names[:3])]
-        ]
-        for row in self:
-            place, ends = (
-                (row.position, row.interval) if row.date is None else (row.date, row.date_interval)
-            )
-            sizes = [f"{size:+.4g}" for size in row.size[:3]]
-            cells.append(
-                [
-                    _show(place),
-                    f"{_show(ends[0])} to {_show(ends[1])}",
-                    f"{row.probability:.2f}",
-                    *sizes,
-                ]
-            )
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "\n".join(
-            "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
-            for line in cells
-        )
-
-
-def _show(place: Any) -> str:
-    """Return a position or a date as text."""
-    return str(place).removesuffix(" 00:00:00")
-
-
-def _find_dates(X: Any, panel: SequencePanel, is_single: bool) -> list[Any]:
-    """Return the index of each sequence that is a data frame with dates, or None."""
-    frames = [X] if is_single else X
-    if isinstance(frames, SequencePanel):
-        return [None] * len(panel)
-    indexes = [getattr(frame, "index", None) for frame in frames]
-    kinds = ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
-    return [index if type(index).__name__ in kinds else None for index in indexes]
-
-
 # The estimator.
 
 
@@ -210,6 +108,22 @@ class _Posterior:
             for m, after in self._after.items()
         )
         return np.clip(1.0 - quiet, 0.0, 1.0)
+
+    def sizes(self, first: int, last: int) -> tuple[Floats, Floats]:
+        """Return the mean size of a change at first to last, and its 90 % interval."""
+        weights, means, variances = [], [], []
+        p = np.asarray(self.change_probabilities)[first : last + 1]
+        for place in first + np.flatnonzero(p > RARE * p.sum()):
+            for m, after in self._after.items():
+                shares, mean, variance = self.divisions[m].sizes(after, int(place))
+                weights.append(shares * self._weights[m])
+                means.append(mean)
+                variances.append(variance)
+        w, mu, var = map(np.concatenate, (weights, means, variances))
+        w /= w.sum()
+        size = w @ mu
+        width = _NORMAL_90 * np.sqrt(w @ (var + (mu - size) ** 2))
+        return size, np.array([size - width, size + width])
 
     def count_changes(self) -> Floats:
         """Return the distribution of the number of changes."""
@@ -276,14 +190,18 @@ class ChangePointDetector(SequenceTransformer):
     power : float or "auto", default="auto"
         Share of the evidence of each observation that decides about changes, above 0 and up to 1.
         "auto": .3 if `emission` is "auto", otherwise 1.
+    use_y : bool, default=True
+        Whether y of `fit` holds known changes. False: y is ignored, for a Pipeline in which it
+        belongs to a later step.
 
     Attributes
     ----------
     change_points_ : ChangeTable, or list of them
         The changes of the most probable division of each sequence; for a single array, its changes.
         A row has the `position`, the first step of a new part; its 90 % `interval`, and the
-        `probability` that there is a change in it; the `size` of the change, with its interval;
-        and `date` if X was a data frame with dates. `to_frame()` makes a data frame of it.
+        `probability` that there is a change in it; the `size` of the change, new minus old mean
+        averaged over all divisions with a change in the interval, with its 90 % interval; and
+        `date` if X was a data frame with dates. `to_frame()` makes a data frame of it.
     n_changes_distribution_ : (n,) array, or list of them
         The probabilities of 0, 1, 2, ... changes in each sequence.
     n_changes_ : float or list of them
@@ -353,6 +271,7 @@ class ChangePointDetector(SequenceTransformer):
         "min_length": [Interval(Integral, 1, None, closed="left")],
         "max_length": [Interval(Integral, 1, None, closed="left"), None],
         "power": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
+        "use_y": ["boolean"],
     }
 
     def __init__(
@@ -365,6 +284,7 @@ class ChangePointDetector(SequenceTransformer):
         min_length: int = 1,
         max_length: int | None = None,
         power: float | str = "auto",
+        use_y: bool = True,
     ):
         self.emission = emission
         self.trend = trend
@@ -373,6 +293,7 @@ class ChangePointDetector(SequenceTransformer):
         self.min_length = min_length
         self.max_length = max_length
         self.power = power
+        self.use_y = use_y
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -388,8 +309,10 @@ class ChangePointDetector(SequenceTransformer):
         X : SequencePanel, list of sequences, or (T, n_features) array
             Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
             array or data frame is one sequence. NaN is a missing value.
-        y : ignored
-            Lengths of the parts of a single array are refused.
+        y : (T,) array-like, list of them, or None, default=None
+            Known changes, a value for each step: 1 if a new part starts there, 0 if none does, and
+            -1, None or NaN if that is unknown. For a list of sequences a list of such arrays, or
+            None for a sequence of which nothing is known.
 
         Returns
         -------
@@ -398,7 +321,7 @@ class ChangePointDetector(SequenceTransformer):
         Raises
         ------
         ValueError, TypeError
-            If X or a parameter is invalid, a column of X holds nothing but missing values, or a
+            If X, y or a parameter is invalid, a column of X holds nothing but missing values, or a
             sequence cannot have parts of the lengths that are allowed. The estimator is left
             unchanged.
         """
@@ -413,16 +336,15 @@ class ChangePointDetector(SequenceTransformer):
         warn_of_counter(reader, panel.values, panel.ptr)
         reader._models = reader._list_models(panel)
         reader._rates = reader._list_rates(np.diff(panel.ptr))
-        divisions = [reader._divide(part) for part in panel]
+        known = reader._check_known(y if self.use_y else None, panel.ptr)
+        divisions = [reader._divide(*each) for each in zip(panel, known, strict=True)]
         log_weights = sum(reader._log_evidence(each) for each in divisions)
         log_weights = log_weights + np.log(reader._rates.prior)
         reader._weights = np.exp(log_weights - logsumexp(log_weights))
         reader.change_probability_ = float(reader._weights.sum(axis=0) @ reader._rates.rates)
-        tables, numbers = [], []
-        for each, dates in zip(divisions, _find_dates(X, panel, is_single), strict=True):
-            posterior = _Posterior(reader, each)
-            tables.append(reader._tabulate(posterior, dates))
-            numbers.append(posterior.count_changes())
+        posteriors = [_Posterior(reader, each) for each in divisions]
+        tables = reader._tabulate(posteriors, find_dates(X, panel, is_single))
+        numbers = [posterior.count_changes() for posterior in posteriors]
         expected = [float(p @ np.arange(len(p))) for p in numbers]
         reader.change_points_ = tables[0] if is_single else tables
         reader.n_changes_distribution_ = numbers[0] if is_single else numbers
@@ -445,9 +367,10 @@ class ChangePointDetector(SequenceTransformer):
         -------
         As `predict`.
         """
-        return self.fit(X, y).predict(X, n_parts=n_parts)
+        self.fit(X, y)
+        return self.predict(X, n_parts=n_parts, known=y if self.use_y else None)
 
-    def predict(self, X: Any, *, n_parts: int | None = None) -> Any:
+    def predict(self, X: Any, *, n_parts: int | None = None, known: Any = None) -> Any:
         """Return the changes of the most probable division: the first steps of new parts.
 
         It is the most probable division under the model and the probability of a change that
@@ -458,12 +381,14 @@ class ChangePointDetector(SequenceTransformer):
         X : as in `fit`
         n_parts : int or None, default=None
             Number of parts, one more than changes. None: any number.
+        known : as y in `fit`
+            Known changes, also if `use_y` is False.
 
         Returns
         -------
         list of (n_changes,) arrays of int, or for a single array one of them
         """
-        divisions, _, is_single = self._divide_all(X)
+        divisions, _, is_single = self._divide_all(X, known)
         m, g = self._best_model
         if n_parts is None:
             found = [each[m].best(g) for each in divisions]
@@ -472,7 +397,7 @@ class ChangePointDetector(SequenceTransformer):
             found = [each[m].best_of(n) for each in divisions]
         return found[0] if is_single else found
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Any, *, known: Any = None) -> Any:
         """Return the probability that a new part starts at each step, given the whole sequence.
 
         The first step of a sequence has 0. The sum over a sequence is the expected number of
@@ -481,34 +406,50 @@ class ChangePointDetector(SequenceTransformer):
         Parameters
         ----------
         X : as in `fit`
+        known : as in `predict`
 
         Returns
         -------
         list of (T_i,) arrays, or for a single array (T,)
         """
-        divisions, panel, is_single = self._divide_all(X)
+        divisions, panel, is_single = self._divide_all(X, known)
         found = [np.asarray(_Posterior(self, each).change_probabilities) for each in divisions]
         return split(np.concatenate(found), panel.ptr, is_single)
 
-    def transform(self, X: Any) -> Any:
+    def tabulate(self, X: Any, *, known: Any = None) -> Any:
+        """Return the changes of the most probable division, as `change_points_` has those of fit.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        known : as in `predict`
+
+        Returns
+        -------
+        list of ChangeTable, or for a single array a ChangeTable
+        """
+        divisions, panel, is_single = self._divide_all(X, known)
+        posteriors = [_Posterior(self, each) for each in divisions]
+        tables = self._tabulate(posteriors, find_dates(X, panel, is_single))
+        return tables[0] if is_single else tables
+
+    def transform(self, X: Any, *, known: Any = None) -> Any:
         """Return the mean at each step, that of its part in the most probable division.
 
         Parameters
         ----------
         X : as in `fit`
+        known : as in `predict`
 
         Returns
         -------
         list of (T_i, n) arrays, or for a single array (T, n)
-            Levels, lines, rates, or shares of symbols. Data frames become data frames with the same
-            index.
+            Levels, lines, rates, probabilities of 1, or shares of symbols. Data frames of pandas
+            become data frames with the same index.
         """
-        divisions, _, is_single = self._divide_all(X)
+        divisions, _, is_single = self._divide_all(X, known)
         m, g = self._best_model
-        found = [
-            np.concatenate([part.means for part in _learn(each[m], each[m].best(g))])
-            for each in divisions
-        ]
+        found = [_draw(each[m], each[m].best(g)) for each in divisions]
         frames = [X] if is_single else X
         found = [
             dress(means, frame, self.get_feature_names_out)
@@ -516,13 +457,16 @@ class ChangePointDetector(SequenceTransformer):
         ]
         return found[0] if is_single else found
 
-    def sample(self, X: Any, n_samples: int = 1, *, random_state: Any = None) -> Any:
+    def sample(
+        self, X: Any, n_samples: int = 1, *, known: Any = None, random_state: Any = None
+    ) -> Any:
         """Draw divisions from their posterior distribution, independently and exactly.
 
         Parameters
         ----------
         X : as in `fit`
         n_samples : int, default=1
+        known : as in `predict`
         random_state : int, RandomState, Generator or None, default=None
 
         Returns
@@ -530,7 +474,7 @@ class ChangePointDetector(SequenceTransformer):
         list of `n_samples` arrays of changes, or for several sequences a list of such lists
         """
         n = check_how_many(n_samples, "n_samples", 1, 2**31 - 1, "samples")
-        divisions, _, is_single = self._divide_all(X)
+        divisions, _, is_single = self._divide_all(X, known)
         rng = np.random.default_rng(make_seed_sequence(random_state))
         found = []
         for each in divisions:
@@ -580,11 +524,87 @@ class ChangePointDetector(SequenceTransformer):
         with np.errstate(divide="ignore"):
             log_weights = np.log(self._weights)
         total = 0.0
-        for part in panel:
-            divisions = self._divide(part, power=1.0)
+        for part, unknown in zip(panel, self._check_known(None, panel.ptr), strict=True):
+            divisions = self._divide(part, unknown, power=1.0)
             constants = np.array([each.spans.constant for each in divisions])[:, np.newaxis]
             total += logsumexp(self._log_evidence(divisions) + constants + log_weights)
         return float(total / n_steps)
+
+    def filter_update(self, state: RunLengths | None, x: Any) -> RunLengths:
+        """Return how long the current part of a series has lasted, after one more step.
+
+        It is Bayesian online change point detection: steps come one by one, and the settings,
+        scales and weights of models are those of the fit.
+
+        Parameters
+        ----------
+        state : RunLengths or None
+            The result of the previous call; None for the first step of a series.
+        x : (n_features,) or (1, n_features) array-like, or data frame of one row
+            The observation. NaN is a missing value.
+
+        Returns
+        -------
+        RunLengths
+            The new state; the old one does not change. Its attribute ``proba`` has the
+            probabilities that the current part began 0, 1, 2, ... steps before this one, so
+            ``proba[:5].sum()`` is that of a change at one of the last five steps. It can be
+            pickled.
+
+        Raises
+        ------
+        ValueError
+            If x is invalid, or `state` is not of a model with this number of columns, models and
+            probabilities of a change.
+
+        Notes
+        -----
+        The current part is not over, so it may be shorter than `min_length`. Otherwise these are
+        the probabilities of the last part in a series that ends here. An update takes time in
+        proportion to the steps that the current part may have.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skdp.sequence import ChangePointDetector
+        >>> rng = np.random.default_rng(0)
+        >>> x = np.repeat([0.0, 6.0, 1.0], 40) + rng.normal(size=120)
+        >>> detector = ChangePointDetector("gaussian").fit(x.reshape(-1, 1))
+        >>> state = None
+        >>> for value in [0.3, -0.5, 0.8, 6.2, 5.1]:
+        ...     state = detector.filter_update(state, [value])
+        >>> int(state.proba.argmax())  # the part began a step before the last one
+        1
+        """
+        check_is_fitted(self)
+        row = self._check_panel(as_row(x, self), reset=False)[0].values
+        rule, used = self._rates, np.flatnonzero(self._weights.sum(axis=1) > _SMALLEST_WEIGHT)
+        if state is None:
+            begin = RunningParts(np.zeros(1, dtype=np.int64), np.zeros((1, len(rule.rates))))
+            state = RunLengths(np.ones(1), 0, row[:0], (begin,) * len(used))
+        elif (
+            not isinstance(state, RunLengths)
+            or state._values.shape[1:] != row.shape[1:]
+            or [each.logs.shape[1] for each in state._parts] != [len(rule.rates)] * len(used)
+        ):
+            raise ValueError(
+                "state must be a result of filter_update of this estimator since its last fit, or "
+                "None for the first step of a series."
+            )
+        n, values = state.n_steps + 1, np.concatenate([state._values, row])
+        offset = n - len(values)
+        # With "auto", values depend on the two after them.
+        first = max(n - 2 if self.emission == "auto" else n - 1, 1) - offset
+        proba, found = np.zeros(len(values)), []
+        for m, parts in zip(used, state._parts, strict=True):
+            own = parts._replace(starts=parts.starts - offset)
+            own, shares = go_on(
+                self._models[m].of(values), rule, own, first, len(values), self._power
+            )
+            proba[len(values) - 1 - own.starts] += shares @ self._weights[m]
+            found.append(own._replace(starts=own.starts + offset))
+        longest = n - min(int(each.starts[0]) for each in found)
+        return RunLengths(proba[:longest] / proba.sum(), n, values[-longest:], tuple(found))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns of `transform`.
@@ -603,7 +623,7 @@ class ChangePointDetector(SequenceTransformer):
         names = vars(self).get("feature_names_in_", default)
         if input_features is not None:
             names = input_features
-        if self.emission in ("categorical", "bernoulli"):
+        if self.emission == "categorical":
             known = vars(self).get("categories_")
             sizes = self._models[0].sizes
             symbols = [range(n) if known is None else known[d] for d, n in enumerate(sizes)]
@@ -632,6 +652,11 @@ class ChangePointDetector(SequenceTransformer):
 
     def _check_panel(self, X: Any, *, reset: bool) -> tuple[SequencePanel, bool]:
         """Return X as a panel of values that the emission takes."""
+        if _is_ambiguous(X, reset):
+            raise ValueError(
+                "X is a list of lists, which may be the steps of one sequence, or sequences: pass "
+                "np.array(X) for steps, or [np.array(x) for x in X] for sequences."
+            )
         X = code_categories(self, self.emission, X, reset=reset, allow_missing=True)
         panel, is_single = check_panel(
             self, X, reset=reset, ensure_all_finite="allow-nan",
@@ -679,16 +704,16 @@ class ChangePointDetector(SequenceTransformer):
             means = np.nanmean(values, axis=0)
             return [PoissonSpanModel(1.0, 1.0 / np.where(means > 0.0, means, 1.0))]
         if self.emission in _DISCRETE:
-            are_counts = self.emission == "multinomial"
+            are_counts, is_binary = (self.emission == kind for kind in ("multinomial", "bernoulli"))
             if are_counts:
                 sizes = np.array([values.shape[1]])
-            elif self.emission == "bernoulli":
+            elif is_binary:
                 sizes = np.full(values.shape[1], 2)
             else:
                 sizes = np.nanmax(values, axis=0).astype(np.int64) + 1
                 for d, known in enumerate(vars(self).get("categories_", ())):
                     sizes[d] = max(sizes[d], len(known))
-            return [CellModel(prior, sizes, are_counts) for prior in _PRIORS]
+            return [CellModel(prior, sizes, are_counts, is_binary) for prior in _PRIORS]
         is_auto = self.emission == "auto"
         center = np.nanmedian(values, axis=0)
         scale = find_scale(values - center)
@@ -738,23 +763,40 @@ class ChangePointDetector(SequenceTransformer):
 
     # Divisions
 
-    def _divide(self, values: Floats, power: float | None = None) -> list[DividedSeries]:
+    def _divide(
+        self, values: Floats, known: Places, power: float | None = None
+    ) -> list[DividedSeries]:
         """Return the divisions of a sequence under each model."""
         power = self._power if power is None else power
-        n = len(values)
-        found = [DividedSeries(model.of(values), self._rates, n, power) for model in self._models]
+        n, rule = len(values), self._rates
+        found = [DividedSeries(model.of(values), rule, known, power) for model in self._models]
         if not np.isfinite(found[0].before.bases[-1]):
             raise ValueError(
                 f"A sequence of {n} steps cannot be divided into parts of at least "
-                f"min_length={self.min_length} and at most max_length={self.max_length} steps."
+                f"min_length={self.min_length} and at most max_length={self.max_length} steps"
+                f"{' with the known changes' if (known >= 0).any() else ''}."
             )
         return found
 
-    def _divide_all(self, X: Any) -> tuple[list[list[DividedSeries]], SequencePanel, bool]:
+    def _divide_all(
+        self, X: Any, known: Any
+    ) -> tuple[list[list[DividedSeries]], SequencePanel, bool]:
         """Return the divisions of all sequences of X."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
-        return [self._divide(part) for part in panel], panel, is_single
+        parts = zip(panel, self._check_known(known, panel.ptr), strict=True)
+        return [self._divide(*part) for part in parts], panel, is_single
+
+    def _check_known(self, y: Any, ptr: Places) -> list[Places]:
+        """Return the known changes of each sequence, -1 where nothing is known."""
+        lengths = np.diff(ptr).tolist()
+        parts = split_by_sequence(y, ptr) or [None] * len(lengths)
+        return [
+            np.full(n, -1)
+            if part is None
+            else check_known(part, n, "y", what="change", place=f"step of sequence {s}", largest=1)
+            for s, (part, n) in enumerate(zip(parts, lengths, strict=True))
+        ]
 
     def _log_evidence(self, divisions: list[DividedSeries]) -> Floats:
         """Return the log evidence of a sequence given a model and a probability of a change."""
@@ -769,22 +811,22 @@ class ChangePointDetector(SequenceTransformer):
         m, g = np.unravel_index(int(np.argmax(self._weights)), self._weights.shape)
         return int(m), int(g)
 
-    def _tabulate(self, posterior: _Posterior, dates: Any) -> ChangeTable:
+    def _tabulate(self, posteriors: list[_Posterior], dates: list[Any]) -> list[ChangeTable]:
+        """Return the table of the changes of each sequence."""
+        return [self._list_changes(*each) for each in zip(posteriors, dates, strict=True)]
+
+    def _list_changes(self, posterior: _Posterior, dates: Any) -> ChangeTable:
         """Return the table of the changes of a sequence."""
         m, g = self._best_model
         division = posterior.divisions[m]
         changes = division.best(g)
-        parts = _learn(division, changes)
         intervals = posterior.intervals(changes)
         rows = []
         for k, probability in enumerate(posterior.change_in(intervals)):
-            size = parts[k + 1].ends[0] - parts[k].ends[1]
-            width = _NORMAL_90 * np.sqrt(parts[k + 1].variances[0] + parts[k].variances[1])
             first, last = intervals[k].tolist()
             row = ChangePoint(
-                int(changes[k]), (first, last), float(probability), size,
-                np.array([size - width, size + width]),
-            )  # fmt: skip
+                int(changes[k]), (first, last), float(probability), *posterior.sizes(first, last)
+            )
             if dates is not None:
                 row = row._replace(
                     date=dates[changes[k]], date_interval=(dates[first], dates[last])
@@ -793,11 +835,23 @@ class ChangePointDetector(SequenceTransformer):
         return ChangeTable(rows, self.get_feature_names_out().tolist())
 
 
-def _learn(division: DividedSeries, changes: Places) -> list[Part]:
-    """Return the posterior of the mean in each part."""
-    spans: SeriesSpans = division.spans
-    bounds = [0, *changes.tolist(), division.n_steps]
-    return [spans.learn(begin, end) for begin, end in pairwise(bounds)]
+def _draw(division: DividedSeries, changes: Places) -> Floats:
+    """Return the posterior mean at each step, (T, C)."""
+    bounds = np.concatenate([[0], changes, [division.n_steps]])
+    first, last = division.spans.learn(bounds[:-1], bounds[1:]).means
+    part = np.repeat(np.arange(len(first)), np.diff(bounds))
+    share = (np.arange(division.n_steps) - bounds[part]) / np.diff(bounds)[part]
+    return np.asarray(first[part] + share[:, np.newaxis] * (last - first)[part])
+
+
+def _is_ambiguous(X: Any, reset: bool) -> bool:
+    """Return whether X may hold steps or sequences: equal lists of texts, or one list in a fit."""
+    if not isinstance(X, list | tuple) or not all(isinstance(row, list | tuple) for row in X):
+        return False
+    values = [value for row in X for value in row]
+    if len({len(row) for row in X}) != 1 or len(X[0]) < 2 or any(map(is_list_like, values)):
+        return False
+    return (reset and len(X) == 1) or any(isinstance(value, str) for value in values)
 
 
 def find_scale(values: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Divisions of a series into independent parts, all of them at once.
+"""Divisions of a series into independent parts, all of them at once, and the table of changes.
 
 The evidence of a span has a closed form, and the number of divisions into spans is 2^(T - 1), but
 sums over them factorize at each boundary. A gap at which a change may come has one with probability
@@ -7,19 +7,25 @@ rho, so a part of length n has the weight (1 - rho)^(n - min_length), and each c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 from skdp._numeric import Floats, Places
+from skdp.data import SequencePanel
 from skdp.sequence._kernels import _changes as kernels
 
 NEGLIGIBLE = 1e-12
-"""A start of a part is dropped at the step at which its posterior weight falls below this."""
+"""A start of a part is dropped at the step at which its posterior weight falls below this, divided
+by what later steps may add to it: about sqrt(T) for each parameter of a part."""
+
+RARE = 1e-4
+"""Parts with a smaller probability are left out of the sizes of changes."""
 
 _SMALL, _LEAST, _LARGE = 1e-100, 1e-250, 1e150
 """Weights of probabilities of a change are rescaled where one falls below the first, and until then
@@ -34,24 +40,24 @@ _LOST = 1e-9
 # The evidence of spans, up to a factor that is the same for all divisions.
 
 
-class Part(NamedTuple):
-    """What is known of the mean in a part, (C,) or (n, C)."""
+class Parts(NamedTuple):
+    """What is known of the mean at the first step of spans, and at the step after the last one."""
 
-    means: Floats  # (n, C), at its steps
-    ends: Floats  # (2, C), at its first step, and at the step after its last one
-    variances: Floats  # (2, C), of these
+    means: Floats  # (2, n, C)
+    variances: Floats  # (2, n, C)
 
 
 class SeriesSpans(Protocol):
     """Spans of one series under one model."""
 
     constant: float  # what the log evidence of each division of the series lacks
+    n_parameters: int  # of a part
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
         """Return the log evidence of spans, (n,)."""
 
-    def learn(self, start: int, end: int) -> Part:
-        """Return the posterior of the mean in a span."""
+    def learn(self, starts: Places, ends: Places) -> Parts:
+        """Return the posterior of the mean in spans; between the ends, it is on a line."""
 
 
 class GaussianSpanModel(NamedTuple):
@@ -103,6 +109,7 @@ class GaussianSpans:
             model.autocorrelation, model.is_linear, model.level, model.slope, b0, a0, table,
         )  # fmt: skip
         self._by_length = self._tabulate(table) if seen.all() else None
+        self.n_parameters = (2 + model.is_linear) * len(self._values)
 
     def _tabulate(self, table: Floats) -> Floats:
         """Return the terms of spans without missing values, by length, (T + 1, 5)."""
@@ -150,17 +157,15 @@ class GaussianSpans:
             kernels.weigh_gaussian(starts, ends, self._sums, self._values, *self._rest, out, logs)
         return logs
 
-    def learn(self, start: int, end: int) -> Part:
-        """Return the posterior of the mean."""
-        found = np.empty((len(self._values), kernels.N_RESULTS))
-        kernels.fit_gaussian(start, end, self._sums, self._values, *self._rest, found)
-        level, slope, b, v00, v01, v11, a = found.T
+    def learn(self, starts: Places, ends: Places) -> Parts:
+        """Return the posterior of the mean in spans."""
+        found = np.empty((len(starts), len(self._values), kernels.N_RESULTS))
+        kernels.fit_gaussian(starts, ends, self._sums, self._values, *self._rest, found)
+        level, slope, b, v00, v01, v11, a = np.moveaxis(found, -1, 0)
         center, scale = self._model.center, self._model.scale
-        steps = np.arange(end - start)[:, np.newaxis]
-        at = np.array([0, end - start])[:, np.newaxis]
+        at = np.array([np.zeros(len(starts)), ends - starts])[..., np.newaxis]
         spread = v00 + 2.0 * at * v01 + at * at * v11
-        return Part(
-            center + scale * (level + slope * steps),
+        return Parts(
             center + scale * (level + slope * at),
             scale**2 * spread * b / np.maximum(a - 1.0, 0.5),
         )
@@ -186,6 +191,7 @@ class PoissonSpans:
         counts = np.where(seen, values, 0.0)
         self._counts, self._seen = _run(counts), _run(seen.astype(float))
         self.constant = -float(gammaln(counts + 1.0).sum())
+        self.n_parameters = values.shape[1]
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
         """Return the log evidence of spans."""
@@ -193,11 +199,11 @@ class PoissonSpans:
         kernels.weigh_poisson(starts, ends, self._counts, self._seen, *self._model, logs)
         return logs
 
-    def learn(self, start: int, end: int) -> Part:
-        """Return the posterior of the rates."""
-        a = self._model.shape + self._counts[end] - self._counts[start]
-        b = self._model.rates + self._seen[end] - self._seen[start]
-        return _constant(a / b, a / b**2, end - start)
+    def learn(self, starts: Places, ends: Places) -> Parts:
+        """Return the posterior of the rates in spans."""
+        a = self._model.shape + self._counts[ends] - self._counts[starts]
+        b = self._model.rates + self._seen[ends] - self._seen[starts]
+        return Parts(np.stack([a / b] * 2), np.stack([a / b**2] * 2))
 
 
 class CellModel(NamedTuple):
@@ -206,6 +212,7 @@ class CellModel(NamedTuple):
     prior: float
     sizes: Places  # (G,), cells of each group
     are_counts: bool  # whether X has a column for each cell, not for each group
+    hides_first: bool  # whether the shares of the first cells of groups are left out
 
     def of(self, values: Floats) -> CellSpans:
         """Return the spans of a series."""
@@ -217,6 +224,7 @@ class CellSpans:
 
     def __init__(self, model: CellModel, values: Floats):
         n_cells, seen = int(model.sizes.sum()), ~np.isnan(values)
+        self.n_parameters = n_cells - len(model.sizes)
         self._first = np.cumsum(np.append(0, model.sizes[:-1]))
         counts = np.where(seen, values, 0.0)
         self.constant = 0.0
@@ -231,26 +239,30 @@ class CellSpans:
         self._counts = _run(counts.astype(np.int64))
         self._totals = np.add.reduceat(self._counts, self._first, axis=1)
         self._priors = model.prior * model.sizes
-        self._prior = model.prior
         n = np.arange(min(int(self._totals[-1].max()), _LARGEST_TABLE) + 1)
         self._tables = [
             gammaln(prior + n) - gammaln(prior) for prior in (model.prior, self._priors[:, None])
         ]
-        self._sizes = model.sizes
+        self._model = model
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
         """Return the log evidence of spans."""
         logs = np.empty(len(starts))
         kernels.weigh_cells(
-            starts, ends, self._counts, self._totals, self._prior, self._priors, *self._tables, logs
-        )
+            starts, ends, self._counts, self._totals, self._model.prior, self._priors,
+            *self._tables, logs,
+        )  # fmt: skip
         return logs
 
-    def learn(self, start: int, end: int) -> Part:
-        """Return the posterior of the shares."""
-        n = np.repeat(self._totals[end] - self._totals[start] + self._priors, self._sizes)
-        p = (self._counts[end] - self._counts[start] + self._prior) / n
-        return _constant(p, p * (1.0 - p) / (n + 1.0), end - start)
+    def learn(self, starts: Places, ends: Places) -> Parts:
+        """Return the posterior of the shares in spans."""
+        n = self._totals[ends] - self._totals[starts] + self._priors
+        n = np.repeat(n, self._model.sizes, axis=1)
+        p = (self._counts[ends] - self._counts[starts] + self._model.prior) / n
+        moments = np.array([p, p * (1.0 - p) / (n + 1.0)])
+        if self._model.hides_first:
+            moments = np.delete(moments, self._first, axis=2)
+        return Parts(*(np.stack([each] * 2) for each in moments))
 
 
 _LARGEST_TABLE = 100_000
@@ -259,10 +271,6 @@ _LARGEST_TABLE = 100_000
 def _run(rows: NDArray[Any]) -> NDArray[Any]:
     """Return running sums that begin with 0."""
     return np.concatenate([np.zeros((1, rows.shape[1]), rows.dtype), np.cumsum(rows, axis=0)])
-
-
-def _constant(means: Floats, variances: Floats, n: int) -> Part:
-    return Part(np.tile(means, (n, 1)), np.tile(means, (2, 1)), np.tile(variances, (2, 1)))
 
 
 # The prior of divisions.
@@ -297,9 +305,17 @@ class DivisionRule(NamedTuple):
             starts[j] = total * np.exp(self.log_starts)
         return np.log(total)
 
-    def log_parts(self, lengths: Places, g: int) -> Floats:
-        """Return the log weight of lengths for one probability of a change."""
-        return (lengths - self.min_length) * np.log1p(-self.rates[g])
+    def log_parts(self, lengths: Places, g: Any = slice(None)) -> Floats:
+        """Return the log weight of lengths for a probability of a change, or for all, (n, G)."""
+        return np.multiply.outer(lengths - self.min_length, np.log1p(-self.rates[g]))
+
+    def log_survival(self, lengths: Places) -> Floats:
+        """Return the log probability that a part is at least so long, (n, G)."""
+        free = self.max_length - self.min_length + 1
+        gaps, stay = np.maximum(lengths - self.min_length, 0), np.log1p(-self.rates)
+        with np.errstate(divide="ignore"):  # for max_length + 1
+            rest = np.log(-np.expm1(np.multiply.outer(free - gaps, stay)))
+        return np.multiply.outer(gaps, stay) + rest - np.log(-np.expm1(free * stay))
 
 
 class Sums:
@@ -331,13 +347,19 @@ class Sums:
 class DividedSeries:
     """All divisions of one series under one model."""
 
-    def __init__(self, spans: SeriesSpans, rule: DivisionRule, n_steps: int, power: float):
+    def __init__(self, spans: SeriesSpans, rule: DivisionRule, known: Places, power: float):
+        n_steps = len(known)  # 1 where a part starts, 0 where none does, -1 elsewhere
         self.spans, self.rule, self.n_steps, self.power = spans, rule, n_steps, power
         self._log_stay = float(np.log1p(-rule.rates[0]))
         ratios = np.log1p(-rule.rates) - self._log_stay
         self._stays = np.exp(np.arange(n_steps)[:, np.newaxis] * ratios)
         self._stays[self._stays < _SHORTEST] = 0.0
-        self.last = np.minimum(np.arange(n_steps) + rule.max_length, n_steps)
+        self._least = least_share(spans, n_steps, power)
+        starts, changes = np.arange(n_steps), np.append(np.flatnonzero(known == 1), n_steps)
+        next_changes = changes[np.searchsorted(changes[:-1], starts, "right")]
+        self._latest = np.minimum(starts + rule.max_length, next_changes)
+        self._may_end = np.append(known != 0, True)
+        self.last = self._latest.copy()
         self.before = self._sum_before()
 
     def _weigh(self, starts: Any, ends: Any) -> Floats:
@@ -368,13 +390,12 @@ class DividedSeries:
             new = j - rule.min_length
             if np.isfinite(sums.bases[new]):
                 live = np.append(live, new)
-            if len(live) == 0:
+            live = live[last[live] >= j]
+            if len(live) == 0 or not self._may_end[j]:
                 continue
             base, row, shares = self._sum(self._weigh(live, j), live, j - live, sums)
             sums.write(j, base, row, slice(live[0], j))
-            is_dropped = shares < NEGLIGIBLE
-            last[live[is_dropped]] = j
-            live = live[~is_dropped & (last[live] > j)]
+            last[live[shares < self._least]] = j
         return sums
 
     @property
@@ -432,6 +453,39 @@ class DividedSeries:
             out[over] += sums[np.searchsorted(ends, ranges[over, 1], "right")]
         return np.minimum(out, 1.0)
 
+    def sizes(self, after: Sums, place: int) -> tuple[Floats, Floats, Floats]:
+        """Return P(a part starts here), (G,), and the moments of new minus old mean, (G, C) each.
+
+        Given the change, what is before and after it is independent.
+        """
+        reached = np.flatnonzero(np.isfinite(after.bases) & np.isfinite(self.before.bases))
+        starts = reached[: np.searchsorted(reached, place - self.rule.min_length, "right")]
+        starts = starts[self.last[starts] >= place]
+        ends = self._ends(place, reached)
+        p, old, old_variances = self._learn_side(self.before, starts, np.full(len(starts), place))
+        q, new, new_variances = self._learn_side(after, np.full(len(ends), place), ends)
+        logs = p + q + self.rule.log_starts - self.log_evidence
+        return np.exp(np.minimum(logs, 0.0)), new - old, new_variances + old_variances
+
+    def _learn_side(
+        self, sums: Sums, starts: Places, ends: Places
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the log sum, (G,), and moments of the mean where one side meets, (G, C)."""
+        is_before = sums is self.before
+        others = starts if is_before else ends
+        logs = self.power * self.spans.weigh(starts, ends)[:, np.newaxis] + sums.logs[others]
+        logs += self.rule.log_parts(ends - starts)
+        logs[(others > 0) & (others < self.n_steps)] += self.rule.log_starts
+        total = logsumexp(logs, axis=0)
+        shares = np.exp(logs - total)
+        used = np.flatnonzero(shares.max(axis=1) > RARE)
+        shares = shares[used] / shares[used].sum(axis=0)
+        means, variances = (x[int(is_before)] for x in self.spans.learn(starts[used], ends[used]))
+        shift = means[np.argmax(shares.sum(axis=1))]  # so that squares keep their digits
+        mean = shares.T @ (means - shift)
+        variance = shares.T @ (variances + (means - shift) ** 2) - mean**2
+        return total, mean + shift, np.maximum(variance, 0.0)
+
     def _forward(self) -> Iterator[tuple[int, Places, Floats]]:
         """Yield each possible boundary with the starts before it and the evidence of the spans."""
         starts = np.zeros(0, dtype=np.int64)
@@ -440,7 +494,7 @@ class DividedSeries:
             if np.isfinite(self.before.bases[new]):
                 starts = np.append(starts, new)
             starts = starts[self.last[starts] >= j]
-            if len(starts):
+            if len(starts) and self._may_end[j]:
                 yield j, starts, self._weigh(starts, j)
 
     def best(self, g: int) -> Places:
@@ -461,8 +515,11 @@ class DividedSeries:
         value = np.full((n_parts + 1, n + 1), -np.inf)
         before = np.zeros((n_parts + 1, n + 1), dtype=np.int64)
         value[0, 0] = 0.0
-        for j in range(rule.min_length, n + 1):  # what is dropped is improbable with other numbers
-            starts = np.arange(max(0, j - rule.max_length), j - rule.min_length + 1)
+        for j in (rule.min_length + np.flatnonzero(self._may_end[rule.min_length :])).tolist():
+            # With what is dropped otherwise, because it is improbable with other numbers.
+            starts = np.flatnonzero(self._latest[: j - rule.min_length + 1] >= j)
+            if len(starts) == 0:
+                continue
             scores = value[:-1, starts] + self._weigh(starts, j)
             best = np.argmax(scores, axis=1)
             value[1:, j] = scores[np.arange(n_parts), best]
@@ -470,7 +527,7 @@ class DividedSeries:
         if not np.isfinite(value[-1, -1]):
             raise ValueError(
                 f"n_parts={n_parts} parts of {rule.min_length} or more steps (min_length), and at "
-                f"most max_length, do not make up a series of {n} steps."
+                f"most max_length, do not make up a series of {n} steps with the known changes."
             )
         changes, j = [], n
         for k in range(n_parts, 1, -1):
@@ -534,9 +591,180 @@ class DividedSeries:
         return found
 
 
+class RunningParts(NamedTuple):
+    """Parts that may go on, in a series of which the end is not known."""
+
+    starts: Places  # (n,)
+    logs: Floats  # (n, G), log sums over the divisions of what is before, with that of a change
+
+
+def go_on(
+    spans: SeriesSpans, rule: DivisionRule, parts: RunningParts, first: int, n: int, power: float
+) -> tuple[RunningParts, Floats]:
+    """Return the parts that may go on after n steps, and their shares for each rate, (., G).
+
+    Starts from `first` on are found again.
+    """
+    is_kept = parts.starts < first
+    starts, logs = parts.starts[is_kept], parts.logs[is_kept]
+
+    def weigh(end: int) -> Floats:
+        return logs + power * spans.weigh(starts, np.full(len(starts), end))[:, np.newaxis]
+
+    for j in range(first, n):
+        lengths = j - starts
+        ended = weigh(j) + rule.log_parts(lengths)
+        ended[(lengths < rule.min_length) | (lengths > rule.max_length)] = -np.inf
+        starts = np.append(starts, j)
+        logs = np.vstack([logs, logsumexp(ended, axis=0) + rule.log_starts])
+    is_kept = n - starts <= rule.max_length + 1  # or it has ended, where starts are found again
+    starts, logs = starts[is_kept], logs[is_kept]
+    weights = weigh(n) + rule.log_survival(n - starts)
+    shares = np.exp(weights - logsumexp(weights, axis=0))
+    is_kept = (shares.max(axis=1) > least_share(spans, n, power)) | (n - starts > rule.max_length)
+    return RunningParts(starts[is_kept], logs[is_kept]), shares[is_kept]
+
+
+def least_share(spans: SeriesSpans, n_steps: int, power: float) -> float:
+    """Return the share of what is before a boundary below which a start of a part is dropped."""
+    later = 0.5 * power * spans.n_parameters * np.log(n_steps + 1.0)
+    return float(NEGLIGIBLE * np.exp(-later))
+
+
 def _trace(before: Places, end: int) -> Places:
     """Return the boundaries inside that lead to the last one."""
     changes = []
     while (end := int(before[end])) > 0:
         changes.append(end)
     return np.array(changes[::-1], dtype=np.int64)
+
+
+# The table of changes.
+
+
+class ChangePoint(NamedTuple):
+    """A change: a row of a `ChangeTable`."""
+
+    position: int  # first step of the new part
+    interval: tuple[int, int]  # first and last step of the 90 % interval of the position
+    probability: float  # that there is a change in the interval
+    size: Floats  # new minus old mean at this step, of each column of `transform`
+    size_interval: Floats  # (2, n), its 90 % interval
+    date: Any = None  # of the position; None without dates
+    date_interval: Any = None
+
+
+class ChangeTable(Sequence[ChangePoint]):
+    """Changes of a series, shown as a table.
+
+    Parameters
+    ----------
+    rows : list of ChangePoint
+    names : list of str
+        The columns in which sizes are given.
+    """
+
+    def __init__(self, rows: list[ChangePoint], names: list[str]):
+        self._rows = rows
+        self._names = names
+
+    @overload
+    def __getitem__(self, place: int) -> ChangePoint: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> ChangeTable: ...
+
+    def __getitem__(self, place: int | slice) -> ChangePoint | ChangeTable:
+        """Return a row, or a table of some of them."""
+        rows = self._rows[place]
+        return ChangeTable(rows, self._names) if isinstance(rows, list) else rows
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    @property
+    def positions(self) -> Places:
+        """The first steps of the new parts, (n,)."""
+        return np.array([row.position for row in self], dtype=np.int64)
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with a row for each change.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns position, first, last, probability, and for each column of the series its size,
+            lower and upper; dates are the index.
+        """
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "position": self.positions,
+            "first": [row.interval[0] for row in self],
+            "last": [row.interval[1] for row in self],
+            "probability": [row.probability for row in self],
+        }
+        for c, name in enumerate(self._names):
+            columns[f"size {name}"] = [row.size[c] for row in self]
+            columns[f"lower {name}"] = [row.size_interval[0, c] for row in self]
+            columns[f"upper {name}"] = [row.size_interval[1, c] for row in self]
+        dates = [row.date for row in self]
+        has_dates = len(dates) > 0 and dates[0] is not None
+        return pd.DataFrame(columns, index=pd.Index(dates, name="date") if has_dates else None)
+
+    def __repr__(self) -> str:
+        cells = [
+            ["change", "90 % interval", "probability", *(f"size {n}" for n in self._names[:3])]
+        ]
+        for row in self:
+            place, ends = (
+                (row.position, row.interval) if row.date is None else (row.date, row.date_interval)
+            )
+            sizes = [f"{size:+.4g}" for size in row.size[:3]]
+            cells.append(
+                [
+                    _show(place),
+                    f"{_show(ends[0])} to {_show(ends[1])}",
+                    f"{row.probability:.2f}",
+                    *sizes,
+                ]
+            )
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join(
+            "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in cells
+        )
+
+
+def _show(place: Any) -> str:
+    """Return a position or a date as text."""
+    return str(place).removesuffix(" 00:00:00")
+
+
+def find_dates(X: Any, panel: SequencePanel, is_single: bool) -> list[Any]:
+    """Return the index of each sequence that is a data frame with dates, or None."""
+    frames = [X] if is_single else X
+    if isinstance(frames, SequencePanel):
+        return [None] * len(panel)
+    indexes = [getattr(frame, "index", None) for frame in frames]
+    kinds = ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
+    return [index if type(index).__name__ in kinds else None for index in indexes]
+
+
+@dataclass(frozen=True, eq=False)
+class RunLengths:
+    """The age of the current part of a series, given its steps so far.
+
+    Attributes
+    ----------
+    proba : (n,) array
+        The probabilities that the current part began 0, 1, 2, ... steps before the last one.
+    n_steps : int
+        Number of steps so far.
+    """
+
+    proba: Floats
+    n_steps: int
+    _values: Floats  # the last steps, as far back as a part may have begun
+    _parts: tuple[RunningParts, ...]  # of each model that counts

@@ -19,7 +19,7 @@ from skdp.data._sequence_panel import split
 from skdp.emissions._common._protocol import looks_back
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._independent import mix_symbols
-from skdp.sequence._base import SequenceEstimator, of_features, takes_partitions
+from skdp.sequence._base import SequenceEstimator, as_row, of_features, takes_partitions
 from skdp.sequence._hmm._forecast import Mixture, as_frame, has_index
 from skdp.sequence._hmm._gap_filter import Tail, has_gaps
 from skdp.sequence._hmm._model import (
@@ -243,14 +243,7 @@ class HMMPredictions(SequenceEstimator):
 
     def _check_row(self, x: Any, emission: Any) -> NDArray[np.float64]:
         """Return one observation as (1, n_features), or raise a ValueError."""
-        known = vars(self).get("feature_names_in_", ())
-        if hasattr(x, "to_frame") and set(known) & set(getattr(x, "index", ())):
-            x = x.to_frame().T.infer_objects()  # a row of a data frame
-        elif not hasattr(x, "columns"):
-            x = np.asarray(x)
-            x = x.reshape(1, -1) if x.ndim < 2 else x
-        if len(x) != 1:
-            raise ValueError(f"x must be one observation, got {len(x)}.")
+        x = as_row(x, self)
         if not looks_back(emission):
             return np.array(self._check_panel(x, reset=False)[0].values)
         panel, _ = check_panel(self, x, reset=False, ensure_all_finite="allow-nan")

@@ -49,7 +49,7 @@ n_components: OPEN LatentDirichletCoClustering TopicSegmenter HDPHMMLT StateDete
 init: MIXTURES GibbsLDA TopicSegmenter HDPTopicModel LatentDirichletCoClustering HDPPCFG
     BinaryFactorEmission HDPHMMLT NestedPitmanYorLM CollocationPitmanYorLM HDPMixture
 mass_prior: BinaryFactorEmission
-use_y: HDPHMMLT FactorialHMM StateDetector
+use_y: HDPHMMLT FactorialHMM StateDetector ChangePointDetector
 max_iter: HDPBackoffFeatures HDPPCFG HDPPCFGRefiner StateDetector
 stickiness: StateDetector
 features: StateDetector

@@ -32,7 +32,7 @@ PHI = [[0.5, 0.1, 1.0], [1.0, 1.0, 0.2], [0.7, 0.3, 1.0]]
         HDPHMMLT(3, max_iter=10, use_y=False),
         FactorialHMM(3, max_iter=10),
         StateDetector(3, features="values", max_iter=10, use_y=False),
-        ChangePointDetector(),
+        ChangePointDetector(use_y=False),
     ]
 )
 def test_scikit_learn(estimator, check):

@@ -5,6 +5,7 @@ from registry import DOCUMENTS, ROWS, SENTENCES, SERIES, STRINGS, fitted
 
 from refusals.samples import HALF, TOPICS
 from skdp.inspection import (
+    ChangePointDisplay,
     ForecastDisplay,
     GrammarDisplay,
     HellingerDisplay,

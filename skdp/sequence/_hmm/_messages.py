@@ -107,7 +107,7 @@ def split_by_sequence(y: Any, ptr: Places) -> list[Any] | None:
         return np.split(as_array(entries, "y"), ptr[1:-1])
     if len(entries) != n_sequences:
         raise ValueError(
-            f"y must hold {n_steps} states, one for each step, or {n_sequences} arrays of states, "
+            f"y must hold {n_steps} values, one for each step, or {n_sequences} arrays of them, "
             f"one for each sequence of X; got {len(entries)} entries."
         )
     # A number or string for each of several sequences is a class, not a state.

@@ -150,14 +150,15 @@ def weigh_complete_gaussian(
 
 @njit_loop
 def fit_gaussian(
-    start, end, sums, values, phi, is_linear, tau0, tau1, b0, shape, table, coefficients
+    starts, ends, sums, values, phi, is_linear, tau0, tau1, b0, shape, table, coefficients
 ):
-    """Write the posterior of a span, (C, N_RESULTS)."""
-    for c in range(sums.shape[0]):
-        gaussian_evidence(
-            start, end, sums[c], values[c], phi, is_linear, tau0, tau1, b0, shape, table,
-            coefficients[c],
-        )  # fmt: skip
+    """Write the posterior of spans, (n, C, N_RESULTS)."""
+    for k in range(starts.shape[0]):
+        for c in range(sums.shape[0]):
+            gaussian_evidence(
+                starts[k], ends[k], sums[c], values[c], phi, is_linear, tau0, tau1, b0, shape,
+                table, coefficients[k, c],
+            )  # fmt: skip
 
 
 @njit_loop

@@ -66,6 +66,53 @@ def log_counts(part, prior):
     return found
 
 
+# Moments of the mean of a part at its first step, and at the step after its last one, (2, C) each.
+
+
+def learn_gaussian(part, *, linear, phi, b0):
+    """Without observations, the variance of the noise counts as 2 b0."""
+    n, columns = len(part), []
+    for y in part.T:
+        steps = np.flatnonzero(~np.isnan(y))
+        run = np.cumsum(np.diff(steps, prepend=-2) > 1)
+        lags = np.abs(steps[:, None] - steps)
+        noise = np.where(run[:, None] == run, phi**lags, 0.0) / (1.0 - phi**2)
+        all_steps = np.stack([np.ones(n + 1), np.arange(n + 1)], axis=1)[:, : 1 + linear]
+        F, tau = all_steps[steps], np.diag([0.5 / b0, 0.005 / b0][: 1 + linear])
+        inverse = np.linalg.inv(noise + F @ tau @ F.T)
+        w = tau @ F.T @ inverse @ y[steps]
+        V = tau - tau @ F.T @ inverse @ F @ tau
+        b = b0 + y[steps] @ inverse @ y[steps] / 2
+        ends = all_steps[[0, n]]
+        variances = np.diag(ends @ V @ ends.T) * b / max(len(steps) / 2, 0.5)
+        columns.append((ends @ w, variances))
+    return np.moveaxis(columns, 0, -1)
+
+
+def learn_poisson(part, *, rates):
+    a = 1.0 + np.nansum(part, axis=0)
+    b = rates + (~np.isnan(part)).sum(axis=0)
+    return np.array([[a / b] * 2, [a / b**2] * 2])
+
+
+def _learn_shares(counts):
+    n = counts.sum()
+    p = counts / n
+    return np.array([[p] * 2, [p * (1 - p) / (n + 1)] * 2])
+
+
+def learn_symbols(part, *, sizes, prior):
+    columns = [
+        _learn_shares(prior + np.bincount(column[~np.isnan(column)].astype(int), minlength=size))
+        for column, size in zip(part.T, sizes, strict=True)
+    ]
+    return np.concatenate(columns, axis=-1)
+
+
+def learn_counts(part, *, prior):
+    return _learn_shares(prior + np.nansum(part, axis=0))
+
+
 def divisions(n, least, most):
     """Return the tuples of changes of all divisions with allowed lengths of parts."""
     found = []
@@ -90,6 +137,25 @@ def log_prior(found, n, least, most, chance):
     if most < n:
         logs -= k * math.log(-math.expm1((most - least + 1) * math.log1p(-chance)))
     return logs - logsumexp(logs)
+
+
+def log_running(n, least, most, chance):
+    """Return divisions of the first n steps of a longer series, and their log prior: the last part
+    may have any length up to `most`, if the series is long enough."""
+    lengths = np.arange(least, most + 1)
+    pmf = dict(zip(lengths.tolist(), chance * (1 - chance) ** (lengths - least), strict=True))
+    end = (1 - chance) ** (most + 1 - least)  # what is longer
+    if most < 100:
+        pmf, end = {d: p / (1 - end) for d, p in pmf.items()}, 0.0
+    found, logs = [], []
+    for k in range(n):
+        for changes in combinations(range(1, n), k):
+            *before, last = np.diff([0, *changes, n]).tolist()
+            if last <= most and all(d in pmf for d in before):
+                found.append(changes)
+                survival = end + sum(p for d, p in pmf.items() if d >= last)
+                logs.append(math.log(survival) + sum(math.log(pmf[d]) for d in before))
+    return found, np.array(logs)
 
 
 def log_evidence(found, values, log_part):

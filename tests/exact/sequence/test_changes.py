@@ -1,6 +1,6 @@
 """The posterior of divisions into parts against enumeration of all of them."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.special import logsumexp
 from scipy.stats import chi2
 
-from skdp.sequence import ChangePointDetector
+from skdp.sequence import ChangePointDetector, _change_point_detector, _divisions
 
 N = 11
 NOISES, PRIORS = (0.5, 0.05, 0.005), (0.1, 0.3, 1.0)
@@ -42,12 +42,16 @@ def deviation(values):
     return np.nanstd(np.clip(values, *ends), axis=0)
 
 
-def tame(values):
-    """Return values at most four standard deviations from the median of five around them."""
-    middle = np.array(
+def medians(values):
+    """Return the medians of five around each."""
+    return np.array(
         [np.nanmedian(values[max(0, t - 2) : t + 3], axis=0) for t in range(len(values))]
     )
-    far = 4.0 * deviation(values - middle)
+
+
+def tame(values, whole):
+    """Return values at most four standard deviations, of the whole series, from their medians."""
+    middle, far = medians(values), 4.0 * deviation(whole - medians(whole))
     return np.clip(values, middle - far, middle + far)
 
 
@@ -56,29 +60,26 @@ def gaussian(values, *, phis=(0.0,), trends=(False, True), noises=NOISES, tames=
     center = np.nanmedian(values, axis=0)
     scale = deviation(values)
     models = [
-        lambda part, kw=kw: oracle.log_gaussian(part, **kw)
-        for kw in (
-            {"linear": linear, "phi": phi, "b0": b0}
-            for linear in trends
-            for phi in phis
-            for b0 in noises
-        )
+        partial(oracle.log_gaussian, linear=linear, phi=phi, b0=b0)
+        for linear in trends
+        for phi in phis
+        for b0 in noises
     ]
-    scaled = ((tame(values) if tames else values) - center) / scale
+    scaled = ((tame(values, values) if tames else values) - center) / scale
     return scaled, models, -np.sum(np.log(scale) * ~np.isnan(values))
 
 
 def poisson(values):
-    return values, [lambda part: oracle.log_poisson(part, 1.0 / np.nanmean(values, axis=0))], 0.0
+    return values, [partial(oracle.log_poisson, rates=1.0 / np.nanmean(values, axis=0))], 0.0
 
 
 def symbols(values):
     sizes = np.nanmax(values, axis=0).astype(int) + 1
-    return values, [lambda part, a=a: oracle.log_symbols(part, sizes, a) for a in PRIORS], 0.0
+    return values, [partial(oracle.log_symbols, sizes=sizes, prior=a) for a in PRIORS], 0.0
 
 
 def counts(values):
-    return values, [lambda part, a=a: oracle.log_counts(part, a) for a in PRIORS], 0.0
+    return values, [partial(oracle.log_counts, prior=a) for a in PRIORS], 0.0
 
 
 OUTLIER = numbers(1, gaps=False)
@@ -101,6 +102,7 @@ CASES = {
     ),
     "auto": ({"emission": "auto"}, numbers(2, gaps=True), gaussian, AUTO),
     "outlier": ({"emission": "auto", "power": 1.0}, OUTLIER, gaussian, AUTO),
+    "outlier, most": ({"emission": "auto", "power": 1.0, "max_length": 4}, OUTLIER, gaussian, AUTO),
     "poisson": ({"emission": "poisson"}, integers(4, 2, gaps=True), poisson, {}),
     "bernoulli": ({"emission": "bernoulli"}, integers(1, 2, gaps=True), symbols, {}),
     "categorical": ({"emission": "categorical"}, integers(3, 2, gaps=True), symbols, {}),
@@ -112,6 +114,16 @@ CASES = {
     "least": ({"emission": "poisson", "min_length": 3}, integers(4, 2), poisson, {}),
     "most": ({"emission": "poisson", "max_length": 4}, integers(4, 2), poisson, {}),
     "both": ({"min_length": 2, "max_length": 5}, numbers(1, gaps=True), gaussian, {}),
+    "known": ({}, numbers(2, gaps=True), gaussian, {}),
+    "known, both": ({"min_length": 2, "max_length": 5}, numbers(1, gaps=True), gaussian, {}),
+    "known, counts": ({"emission": "multinomial"}, integers(4, 3, gaps=True), counts, {}),
+    "known, power": ({"emission": "poisson", "power": 0.3}, integers(4, 2), poisson, {}),
+}
+KNOWN = {
+    "known": [0, -1, 1, -1, 0, 0, -1, -1, 0, 1, -1],
+    "known, both": [-1, None, 1, np.nan, 0, 0, -1, 1, 0, -1, 0],
+    "known, counts": [-1, -1, -1, -1, 1, -1, -1, -1, -1, 0, 0],
+    "known, power": [-1, 1, 1, -1, 0, 0, 0, -1, -1, -1, 0],
 }
 
 
@@ -132,13 +144,20 @@ def enumerated(name):
     evidence = np.array([oracle.log_evidence(found, scaled, model) for model in models])
     chances = rates(parameters.get("change_probability", "auto"))
     priors = np.array([oracle.log_prior(found, N, least, most, chance) for chance in chances])
-    return found, power * evidence[:, None] + priors, evidence, priors, rest
+    joint = power * evidence[:, None] + priors
+    for k, changes in enumerate(found):
+        for t, value in enumerate(KNOWN.get(name, [])):
+            if t > 0 and value in (0, 1) and (t in changes) != value:
+                joint[..., k] = -np.inf
+    return found, joint, evidence, priors, rest
 
 
 @cache
 def fitted(name):
     parameters, values, *_ = CASES[name]
-    return ChangePointDetector(**{"emission": "gaussian", **parameters}).fit(values)
+    return ChangePointDetector(**{"emission": "gaussian", **parameters}).fit(
+        values, KNOWN.get(name)
+    )
 
 
 def posterior(name):
@@ -156,7 +175,8 @@ def test_change_probabilities(name):
     for changes, p in zip(enumerated(name)[0], posterior(name), strict=True):
         expected[list(changes)] += p
     assert 0.1 < expected.sum() < N - 2
-    assert_allclose(fitted(name).predict_proba(CASES[name][1]), expected, atol=1e-10)
+    found = fitted(name).predict_proba(CASES[name][1], known=KNOWN.get(name))
+    assert_allclose(found, expected, atol=1e-10)
 
 
 @every_case
@@ -182,22 +202,23 @@ def test_score(name):
 @every_case
 def test_best_divisions(name):
     found, joint, *_ = enumerated(name)
-    values, model = CASES[name][1], fitted(name)
+    values, model, known = CASES[name][1], fitted(name), KNOWN.get(name)
     m, g = np.unravel_index(logsumexp(joint, axis=2).argmax(), joint.shape[:2])
     best = joint[m, g]
     places = {changes: k for k, changes in enumerate(found)}
     if not name.startswith("Beta"):  # the rate is one of a grid
-        changes = tuple(model.predict(values).tolist())
+        changes = tuple(model.predict(values, known=known).tolist())
         # A change in a gap may be at any of its steps.
         assert best[places[changes]] == pytest.approx(best.max(), abs=1e-10)
         assert model.change_points_.positions.tolist() == list(changes)
     sizes = np.array([len(changes) for changes in found])
+    sizes[np.isinf(best)] = -1
     for n_parts in (2, 3, 4, 6):
         if n_parts - 1 not in sizes:
             with pytest.raises(ValueError, match="do not make up"):
-                model.predict(values, n_parts=n_parts)
+                model.predict(values, n_parts=n_parts, known=known)
             continue
-        changes = tuple(model.predict(values, n_parts=n_parts).tolist())
+        changes = tuple(model.predict(values, n_parts=n_parts, known=known).tolist())
         assert len(changes) == n_parts - 1
         assert best[places[changes]] == pytest.approx(best[sizes == n_parts - 1].max(), abs=1e-10)
 
@@ -213,12 +234,62 @@ def test_changes_in_intervals(name):
         assert row.probability == pytest.approx(p[inside].sum(), abs=1e-10)
 
 
-@pytest.mark.parametrize("name", ["auto", "both", "number", "Beta of numbers"])
+LEARN = {
+    oracle.log_gaussian: oracle.learn_gaussian,
+    oracle.log_poisson: oracle.learn_poisson,
+    oracle.log_symbols: oracle.learn_symbols,
+    oracle.log_counts: oracle.learn_counts,
+}
+
+
+SIZES = """gaussian|level|linear, AR|outlier|poisson|bernoulli|categorical|number|both|
+known|known, power|known, counts""".replace("\n", "").split("|")
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes(name, monkeypatch):
+    """New minus old mean at the changes within an interval, over all divisions and models."""
+    monkeypatch.setattr(_divisions, "RARE", 0.0)
+    monkeypatch.setattr(_change_point_detector, "RARE", 0.0)
+    parameters, values, make, kw = CASES[name]
+    table = (
+        ChangePointDetector(**{"emission": "gaussian", **parameters})
+        .fit(values, KNOWN.get(name))
+        .change_points_
+    )
+    found, joint, *_ = enumerated(name)
+    p = np.exp(logsumexp(joint, axis=1) - logsumexp(joint))
+    scaled, models, _ = make(values, **kw)
+    unit = deviation(values) if make is gaussian else 1.0
+    for row in table:
+        sums = 0.0
+        for own, model in zip(p, models, strict=True):
+            learn = cache(lambda i, j, m=model: LEARN[m.func](scaled[i:j], **m.keywords))
+            for k, changes in enumerate(found):
+                bounds = [0, *changes, N]
+                for begin, c, end in zip(bounds, bounds[1:], bounds[2:], strict=False):
+                    if row.interval[0] <= c <= row.interval[1]:
+                        (_, old), (_, old_variance) = learn(begin, c)
+                        (new, _), (variance, _) = learn(c, end)
+                        size, spread = new - old, variance + old_variance
+                        sums = sums + own[k] * np.array([size**0, size, spread + size**2])
+        total, size, square = sums
+        size, square = size / total, square / total
+        if name == "bernoulli":
+            size, square = size[1::2], square[1::2]
+        width = 1.6448536269514722 * np.sqrt(square - size**2)
+        assert_allclose(row.size, unit * size, rtol=1e-8, atol=1e-10)
+        expected = unit * np.array([size - width, size + width])
+        assert_allclose(row.size_interval, expected, rtol=1e-6, atol=1e-10)
+    assert len(table) > 0
+
+
+@pytest.mark.parametrize("name", ["auto", "both", "number", "Beta of numbers", "known"])
 def test_samples(name):
     """A false alarm in 10,000 runs of another seed, for each case."""
     found, p = enumerated(name)[0], posterior(name)
     n = 4000
-    draws = fitted(name).sample(CASES[name][1], n, random_state=0)
+    draws = fitted(name).sample(CASES[name][1], n, known=KNOWN.get(name), random_state=0)
     places = {changes: k for k, changes in enumerate(found)}
     observed = np.bincount([places[tuple(draw.tolist())] for draw in draws], minlength=len(found))
     common = n * p >= 5.0
@@ -227,6 +298,35 @@ def test_samples(name):
     assert abs(observed[~common].sum() - n * p[~common].sum()) < 5.0 * np.sqrt(n)
     statistic = ((observed[common] - expected) ** 2 / expected).sum()
     assert statistic < chi2.isf(1e-4, len(expected))
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if not n.startswith(("Beta", "known"))])
+def test_run_lengths(name):
+    """After each step, with the models and weights of the fit."""
+    parameters, values, make, kw = CASES[name]
+    least, most = parameters.get("min_length", 1), parameters.get("max_length", 200)
+    power = parameters.get("power", 0.3 if parameters.get("emission") == "auto" else 1.0)
+    scaled, models, _ = make(values, **kw)
+    weights = np.exp(logsumexp(enumerated(name)[1], axis=2) - logsumexp(enumerated(name)[1]))
+    state = None
+    for n in range(1, N + 1):
+        state = fitted(name).filter_update(state, values[n - 1])
+        assert state.n_steps == n
+        if n not in (1, 2, 3, 6, 9):
+            continue
+        part = scaled[:n]
+        if kw.get("tames"):
+            center, scale = np.nanmedian(values, axis=0), deviation(values)
+            part = (tame(values[:n], values) - center) / scale
+        expected = np.zeros(n)
+        for g, chance in enumerate(rates(parameters.get("change_probability", "auto"))):
+            found, priors = oracle.log_running(n, least, most, chance)
+            ages = [n - 1 - max(changes, default=0) for changes in found]
+            for m, model in enumerate(models):
+                joint = power * oracle.log_evidence(found, part, model) + priors
+                p = np.exp(joint - logsumexp(joint))
+                expected += weights[m, g] * np.bincount(ages, p, minlength=n)
+        assert_allclose(np.pad(state.proba, (0, n - len(state.proba))), expected, atol=1e-10)
 
 
 def test_several_series_share_what_is_learned():

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from refusals.inspection import FAR, clusters
-from registry import DOCUMENTS, ROWS, SENTENCES, STRINGS, fitted
+from registry import DOCUMENTS, ROWS, SENTENCES, SERIES, STRINGS, fitted
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
@@ -17,6 +17,7 @@ from skdp import inspection
 from skdp.grammar import ParseTree
 from skdp.inference import Trace
 from skdp.inspection import (
+    ChangePointDisplay,
     ClusterDisplay,
     ClusterTreeDisplay,
     CoAssignmentDisplay,
@@ -48,6 +49,7 @@ RULES = [[0.5, 0.5], HALVES, HALVES, np.full((2, 2, 2), 0.25)]
 TRACE = Trace(np.array([1, 2]), {"log_joint": np.array([[1.0, 2.0]])})
 
 MODELS = {
+    "ChangePointDisplay": ("ChangePointDetector", SERIES),
     "ClusterDisplay": (clusters, FAR),
     "ClusterTreeDisplay": (clusters,),
     "CoAssignmentDisplay": (clusters,),
@@ -78,6 +80,7 @@ OPTIONS = {
 }
 
 ALONE = [
+    ChangePointDisplay([0.0, 1.0]),
     ClusterDisplay(ROWS[:2], [0, 1]), ClusterTreeDisplay(LINKAGE), CoAssignmentDisplay([[0, 1]]),
     ComponentCountDisplay([1.0]), FactorDisplay(BITS), ForecastDisplay([1.0], [0.0], [2.0]),
     GrammarDisplay(*RULES), HellingerDisplay([0.5]), LexiconDisplay([["a"]]),

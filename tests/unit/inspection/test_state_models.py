@@ -8,8 +8,13 @@ import pytest
 from sklearn.base import BaseEstimator
 from unit.inspection.figures import check_texts, ticks_of
 
-from skdp.inspection import FactorDisplay, ForecastDisplay, TransitionDisplay
-from skdp.sequence import HDPHMMLT
+from skdp.inspection import (
+    ChangePointDisplay,
+    FactorDisplay,
+    ForecastDisplay,
+    TransitionDisplay,
+)
+from skdp.sequence import HDPHMMLT, ChangePointDetector
 
 TRANSMAT = np.array(
     [[0.5, 0.4, 0.1, 0.0], [0.05, 0.9, 0.0, 0.05], [0.2, 0.3, 0.5, 0.0], [1.0, 0.0, 0.0, 0.0]]
@@ -243,3 +248,34 @@ def test_forecasts_of_other_containers(model):
     assert alone.ax_.get_xlabel() == "step"
     assert len(alone.lines_[0].get_xdata()) == 0
     check_texts(alone)
+
+
+def test_changes():
+    detector = ChangePointDetector("gaussian").fit(FRAME)
+    display = ChangePointDisplay.from_estimator(detector, FRAME, column="load")
+    (change,) = display.changes
+    assert change.position == 30
+    assert np.array_equal(display.probabilities, detector.predict_proba(FRAME))
+    assert np.array_equal(display.observations[:, 0], FRAME["load"])
+    assert np.array_equal(display.means[:, 0], detector.transform(FRAME)["load"])
+    series, below = display.panels_
+    assert series.get_ylabel() == "load"
+    assert below.get_ylabel() == "P(change)"
+    observed, mean = display.lines_
+    assert np.array_equal(observed.get_ydata(), FRAME["load"])
+    assert np.flatnonzero(np.isnan(mean.get_ydata())).tolist() == [30]
+    assert [text.get_text() for text in series.texts] == [f"{change.probability:.2f}"]
+    left, right = display.bands_[0].get_extents().transformed(series.transData.inverted()).intervalx
+    assert (left, right) == pytest.approx(np.subtract(change.interval, 0.5), abs=1e-6)
+    assert "2028" in ticks_of(below.xaxis)
+    y = np.full(60, -1)
+    y[10] = 1
+    both = ChangePointDisplay.from_estimator(detector, [FRAME, FRAME], sequence=1, known=[None, y])
+    assert both.changes[0].position == 10
+    assert len(both.lines_) == 4
+    symbols = pd.DataFrame({"word": np.repeat(["a", "b", "c"], 20)})
+    detector = ChangePointDetector("categorical").fit(symbols)
+    display = ChangePointDisplay.from_estimator(detector, symbols)
+    assert display.observations is None
+    assert len(display.lines_) == 3
+    check_texts(display)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from skdp.data import SequencePanel
-from skdp.sequence import ChangePointDetector, _divisions
+from skdp.sequence import ChangePointDetector, _change_point_detector, _divisions
 from skdp.sequence._kernels import _changes as kernels
 
 STEPS = np.arange(300)
@@ -166,6 +166,13 @@ def test_counts_and_symbols():
     names = ["word=a", "word=b", "word=c"]
     assert model.get_feature_names_out().tolist() == names
     assert_allclose(model.transform(frame).iloc[-1], [0.0, 0.5, 0.5], atol=0.1)
+    texts = [list("aaaaaaaabbbbbbbb"), list("ab")]
+    assert len(ChangePointDetector("categorical").fit(texts).change_points_) == 2
+    frame_of_bits = pd.DataFrame({"on": STEPS >= 150})
+    model_of_bits = ChangePointDetector("bernoulli").fit(frame_of_bits)
+    assert model_of_bits.get_feature_names_out().tolist() == ["on"]
+    assert_allclose(model_of_bits.change_points_[0].size, [1.0], atol=0.02)
+    assert_allclose(model_of_bits.transform(frame_of_bits)["on"].iloc[[0, -1]], [0, 1], atol=0.01)
     with pytest.raises(ValueError, match="'d'"):
         model.predict(pd.DataFrame({"word": ["d", "a"]}))
 
@@ -214,12 +221,67 @@ def test_pickles_hold_no_data():
 def test_what_is_dropped_is_negligible(monkeypatch):
     x = (np.repeat([0.0, 5.0, -2.0, 1.0], 150) + rng(0).normal(size=600))[:, None]
     model = ChangePointDetector("gaussian", trend="level").fit(x)
-    short = _divisions.DividedSeries(model._models[0].of(x), model._rates, 600, 1.0)
+    short = _divisions.DividedSeries(model._models[0].of(x), model._rates, np.full(600, -1), 1.0)
     assert short.last[0] < 200
     monkeypatch.setattr(_divisions, "NEGLIGIBLE", 0.0)
     whole = clone(model).fit(x)
     assert_allclose(whole.predict_proba(x), model.predict_proba(x), atol=1e-9)
     assert whole.score(x) == pytest.approx(model.score(x), abs=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "multinomial"])
+def test_many_columns_of_noise(kind):
+    """At the first steps, parts of a step each are far more probable than one part."""
+    x = rng(1).normal(size=(100, 300))
+    if kind == "multinomial":
+        shares = rng(1).dirichlet(np.full(400, 0.3))
+        x = rng(2).multinomial(100, shares, size=100)
+    assert ChangePointDetector(kind).fit(x).n_changes_ < 0.01
+
+
+def test_known_changes():
+    y = np.full(200, -1)
+    y[[20, 80]], y[140] = 1, 0
+    model = ChangePointDetector()
+    assert model.fit_predict(X, y).tolist()[:2] == [20, 80]
+    first, second = model.change_points_[:2]
+    assert first.interval == (20, 20)
+    assert [first.probability, second.probability] == pytest.approx([1.0, 1.0], abs=1e-12)
+    p = model.predict_proba(X, known=y)
+    assert_allclose(p[[20, 80, 140]], [1.0, 1.0, 0.0], atol=1e-12)
+    assert model.predict(X).tolist() == [80, 140]
+    assert model.transform(X, known=y)[19] != model.transform(X, known=y)[20]
+    both = ChangePointDetector().fit([X, X], [None, y])
+    assert [len(table) for table in both.change_points_] == [2, len(model.change_points_)]
+    ignored = ChangePointDetector(use_y=False).fit(X, y)
+    assert ignored.change_points_.positions.tolist() == [80, 140]
+    assert ignored.fit_predict(X, y).tolist() == [80, 140]
+
+
+@pytest.mark.parametrize("emission", ["auto", "gaussian"])
+def test_online(emission):
+    """Changes in the last steps, as in a series that ends there."""
+    frame = pd.DataFrame(np.concatenate([X + 1e3, PAIR[:, 1:]], axis=1), columns=["a", "b"])
+    frame.iloc[[90, 138]] = np.nan
+    model = ChangePointDetector(emission, autocorrelation=0.3, power=1.0).fit(frame)
+    state = None
+    for n in range(1, 201):
+        before = state
+        state = model.filter_update(state, frame.iloc[n - 1])
+        if n in (75, 82, 90, 139, 145, 200):
+            unknown = np.full(n, -1)
+            batch = model._divide(frame.to_numpy()[:n], unknown)
+            posterior = _change_point_detector._Posterior(model, batch)
+            ranges = np.array([[n - k, n - 1] for k in (1, 2, 3, 5, 10, 30)])
+            expected = [posterior.change_in(pair[None])[0] for pair in ranges]
+            found = [state.proba[: n - first].sum() for first, _ in ranges]
+            assert_allclose(found, expected, atol=1e-10)
+            assert before.n_steps == n - 1
+    assert state.proba.sum() == pytest.approx(1.0, abs=1e-12)
+    assert len(state._values) < 130  # what is before the change is forgotten
+    rebuilt = pickle.loads(pickle.dumps(state))
+    one, two = (model.filter_update(each, frame.iloc[5]).proba for each in (rebuilt, state))
+    assert_array_equal(one, two)
 
 
 def test_many_changes():
@@ -243,15 +305,14 @@ def test_rates_recover():
     assert p[1:299].mean() > 0.9
     assert p[310:].mean() < 0.05
     assert 0.2 < model.change_probability_ < 0.3
-    found = _divisions.DividedSeries(model._models[0].of(x), model._rates, 1200, 1.0).log_evidence
+    spans, unknown = model._models[0].of(x), np.full(1200, -1)
+    found = _divisions.DividedSeries(spans, model._rates, unknown, 1.0).log_evidence
     for g in (24, 28, 40):  # each as if it were the only one
         rate = model._rates.rates[g]
         alone = model._rates._replace(
             rates=np.array([rate]), prior=np.array([model._rates.prior[g]])
         )
-        expected = _divisions.DividedSeries(model._models[0].of(x), alone, 1200, 1.0).log_evidence[
-            0
-        ]
+        expected = _divisions.DividedSeries(spans, alone, unknown, 1.0).log_evidence[0]
         assert found[g] == pytest.approx(expected, abs=1e-6)
 
 
