@@ -15,7 +15,7 @@ from skdp._checks import check_memory
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp.emissions._common._protocol import CollapsedEmission
-from skdp.emissions._kernels._augmented import MOST_NODES
+from skdp.emissions._kernels._augmented import GAP, MOST_NODES
 from skdp.emissions._kernels._clusters import AUGMENTED, CELLS, COUNTS, GAUSSIAN, PARTS
 
 # Arrays by name: rows, statistics of clusters, drawn parameters, and scratch arrays of kernels. The
@@ -59,6 +59,7 @@ class CellPrior(NamedTuple):
     precisions: Floats  # (P,), c
     dofs: Floats  # (P,), nu
     spreads: Floats  # (P,), s
+    resolutions: Floats  # (P,), R: what each row adds to s, see `_columns`
     shapes: Floats  # (Q,), a of columns of counts
     rates: Floats  # (Q,), b
     dispersions: Floats  # (Q,), 1 / r of negative binomial counts; 0: Poisson
@@ -75,6 +76,7 @@ class NormalColumns(NamedTuple):
     precision: float
     dof: float
     spreads: Floats
+    resolutions: Floats
 
 
 class CountColumns(NamedTuple):
@@ -120,6 +122,7 @@ def join_columns(
         _flat([np.full(len(part.centers), part.precision) for part in normals]),
         _flat([np.full(len(part.centers), part.dof) for part in normals]),
         _flat([part.spreads for part in normals]),
+        _flat([part.resolutions for part in normals]),
         _flat([part.shapes for part in counts]),
         _flat([part.rates for part in counts]),
         _flat([part.dispersions for part in counts]),
@@ -148,6 +151,7 @@ class GaussianClusterPrior(NamedTuple):
     dof: float
     scale: Floats  # (B, W, W)
     log_det: float  # sum of the log determinants of the scales of all blocks
+    spread: Floats | None  # (B, W), R: each row adds it to the scales, see `_columns`
 
 
 class CountClusterPrior(NamedTuple):
@@ -265,16 +269,21 @@ class GaussianTerms(ClusterTerms):
 
 
 class AugmentedTerms(GaussianTerms):
-    """Terms of Gaussian rows whose missing values, and perhaps weights, are drawn."""
+    """Terms of Gaussian rows with spread values, or missing ones and perhaps weights to draw."""
 
     kind = AUGMENTED
     records = AugmentedClusters, GaussianParameters, AugmentedScratch
+
+    @property
+    def draws_latent(self) -> bool:
+        """Whether missing values or weights are drawn."""
+        return bool(self.rows.shape > 0.0 or self.rows.n_hidden.any())
 
     def list_shapes(self, n: int) -> tuple[Shapes, Shapes, Shapes]:
         b, w = self.prior.mean.shape
         clusters, parameters, scratch = super().list_shapes(n)
         more = [(b, n), (b, n), (w, w + 1, n), (w, w + 1, n), MOST_NODES + 4, 1]
-        return [*clusters, (b, n)], parameters, [*scratch, *more]
+        return [(GAP + b, n), *clusters[1:], (b, n)], parameters, [*scratch, *more]
 
     def make_lines(self, n_clusters: int) -> Any:
         width = self.prior.mean.shape[1]
@@ -329,7 +338,7 @@ def gaussian_terms(
     values: Floats, mean: Floats, precision: float, dof: float, scale: Floats
 ) -> ClusterTerms:
     """Return the terms of Gaussian rows; the prior is that of `GaussianSampler`."""
-    prior = _gaussian_prior(mean, precision, dof, scale)
+    prior = _gaussian_prior(mean, precision, dof, scale, None)
     return GaussianTerms(GaussianRows(as_readonly(values)), prior)
 
 
@@ -339,6 +348,7 @@ def augmented_terms(
     hidden: NDArray[np.bool_],
     shape: float,
     prior: tuple[Floats, float, float, Floats],
+    spread: Floats | None,
 ) -> ClusterTerms:
     """Return the terms of Gaussian rows whose missing values, and perhaps weights, are drawn.
     Kernels write to `values` and, unless `shape` is 0, to `weights`.
@@ -349,15 +359,15 @@ def augmented_terms(
         values, weights, as_readonly(hidden), as_readonly(n_hidden), float(shape),
         np.empty((2, n_rows, n_blocks)),
     )  # fmt: skip
-    return AugmentedTerms(rows, _gaussian_prior(*prior))
+    return AugmentedTerms(rows, _gaussian_prior(*prior, spread))
 
 
 def _gaussian_prior(
-    mean: Floats, precision: float, dof: float, scale: Floats
+    mean: Floats, precision: float, dof: float, scale: Floats, spread: Floats | None
 ) -> GaussianClusterPrior:
     mean, scale = np.ascontiguousarray(mean), np.ascontiguousarray(scale)
     log_det = float(np.linalg.slogdet(scale)[1].sum())
-    return GaussianClusterPrior(mean, float(precision), float(dof), scale, log_det)
+    return GaussianClusterPrior(mean, float(precision), float(dof), scale, log_det, spread)
 
 
 def count_terms(

@@ -106,9 +106,9 @@ class AutoregressiveEmission(LinearEmission):
         nu below D + 2 is that for D + 2.)
     resolution : "auto", float, (D,) array or None, default="auto"
         Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
-        of a sequence then has at least about a tenth of the squared step as its variance, in
-        columns that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all
-        values are exact, as they always are in mixtures.
+        or cluster then has at least about a tenth of the squared step as its variance, in columns
+        that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all values are
+        exact.
 
     See Also
     --------

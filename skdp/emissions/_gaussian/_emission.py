@@ -101,9 +101,9 @@ class GaussianEmission(PartedEmission):
         "auto".
     resolution : "auto", float, (D,) array or None, default="auto"
         Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
-        of a sequence then has at least about a tenth of the squared step as its variance, in
-        columns that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all
-        values are exact, as they always are in mixtures.
+        or cluster then has at least about a tenth of the squared step as its variance, in columns
+        that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all values are
+        exact.
 
     See Also
     --------
@@ -143,7 +143,9 @@ class GaussianEmission(PartedEmission):
     step h counts as values spread about it with the variance h^2 / 10: the log likelihood is the
     mean of theirs, log N(x; mu, Sigma) - tr(Sigma^-1 R) / 2 with R = diag(h^2) / 10. "auto" finds
     the largest step of which the differences of repeated values are multiples, in any unit, if at
-    least 90 % of the values of the column occur repeatedly. Mixtures take all values as exact.
+    least 90 % of the values of the column occur repeatedly. In mixtures, full covariances of more
+    than 12 columns, or next to other parts of `IndependentEmissions`, take values as exact: there
+    "auto" is the same as None. Drawn missing values count as spread about like the others.
 
     If nu is drawn, all its values have the same prior probability. It is drawn once a sweep, with
     means and covariances integrated out and S / (nu - D - 1) unchanged, because this is the prior

@@ -19,6 +19,7 @@ from skdp.emissions._common._clusters import (
     ClusterTerms,
     NormalColumns,
     augmented_terms,
+    cell_terms,
     gaussian_terms,
 )
 from skdp.emissions._common._columns import (
@@ -47,6 +48,9 @@ from skdp.emissions._kernels._gaussian import SMALLEST_PIVOT, log_evidence_of_ga
 
 # Priors of means and covariances, and of a drawn scale of covariances.
 
+
+WIDEST_SPREAD = 12
+"""Largest width of blocks on a grid in mixtures: each row that moves takes steps of its cube."""
 
 _SMALLEST_EIGENVALUE = 3e-4
 """Smallest eigenvalue of correlations: three times that of shrinkage in a constant direction."""
@@ -340,32 +344,28 @@ class GaussianSampler(SummedSampler):
         measured.settle(sums, self.counts, self.centers, self.scatter)
         self._spread_values()
 
-    def _take_rows_as_exact(self) -> None:
-        """Forget the resolution, in mixtures; raise ValueError if it was given."""
+    def take_rows_as_exact(self, where: str) -> None:
+        """Forget the resolution; raise ValueError if it was given."""
         if self.spread is not None and self.resolution_is_given:
             raise ValueError(
-                "resolution: mixtures take the values of rows as exact. Leave it 'auto' or None, "
-                "or use an HDPHMMLT."
+                f"resolution: mixtures take values as exact {where}. Leave it 'auto' or None, or "
+                'use the covariance_type "diag".'
             )
         self.spread = None
 
     def _spread_values(self) -> None:
         """Add R of all rows to the scatter, if columns are on a grid."""
         if self.spread is not None:
-            masses = self._statistics()[1].reshape(-1, len(self.spread), 1)
+            counts = self.counts.reshape(-1, len(self.spread), 1)
             diagonals = np.einsum("kdd->kd", self.scatter)
-            diagonals += (masses * self.spread).reshape(diagonals.shape)
+            diagonals += (counts * self.spread).reshape(diagonals.shape)
 
-    def _find_traces(self) -> Floats | None:
-        """Return tr(Sigma^-1 R) of the blocks of all states, (J, B), or None if R is 0."""
+    def _subtract_traces(self, out: Floats) -> None:
+        """Subtract tr(Sigma^-1 R) / 2 of blocks that are observed from log densities, (N, J)."""
         if self.spread is None:
-            return None
+            return
         factors = self.precision_factors.reshape(self.n_states, *self.prior.scale.shape)
-        traces: Floats = np.einsum("kbde,be->kb", factors**2, self.spread)
-        return traces
-
-    def _subtract_from_seen(self, losses: Floats, out: Floats) -> None:
-        """Subtract losses of blocks in all states, (J, B), from log densities where observed."""
+        losses = 0.5 * np.einsum("kbde,be->kb", factors**2, self.spread)
         seen: Floats = np.ones((1, losses.shape[1]))
         if self._missing is not None:
             hidden = np.isnan(self._values).reshape(len(self._values), losses.shape[1], -1)
@@ -514,9 +514,7 @@ class GaussianSampler(SummedSampler):
             self._values, self._missing, self.means, self.precision_factors, self.log_dets, None,
             out,
         )  # fmt: skip
-        traces = self._find_traces()
-        if traces is not None:
-            self._subtract_from_seen(0.5 * traces, out)
+        self._subtract_traces(out)
 
     def log_evidence(self) -> float:
         """Return log p(x | z) with the last drawn missing values, plus log p(nu, S) if drawn."""
@@ -582,13 +580,19 @@ class GaussianSampler(SummedSampler):
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior in the format of the cluster kernels."""
-        self._take_rows_as_exact()
-        if self._missing is None:
+        width = self.prior.mean.shape[1]
+        if width > WIDEST_SPREAD:
+            self.take_rows_as_exact(f"with full covariances of more than {WIDEST_SPREAD} columns")
+        if self._missing is None and self.spread is None:
             return gaussian_terms(self._values, *self.prior)
+        if width == 1:
+            return cell_terms([self.columns_of_cells()], len(self._values))
         if self.completed is None:
             self.completed = self._completed_by_means()
         weights = np.ones((len(self._values), len(self.prior.mean)))
-        return augmented_terms(self.completed, weights, np.isnan(self._values), 0.0, self.prior)
+        return augmented_terms(
+            self.completed, weights, np.isnan(self._values), 0.0, self.prior, self.spread
+        )
 
     def _completed_by_means(self) -> Floats:
         """Return the observations with the mean of its column, or its prior mean, for NaN."""
@@ -626,10 +630,10 @@ class GaussianSampler(SummedSampler):
     def columns_of_cells(self) -> NormalColumns | None:
         """Return the columns and their prior if they are independent, otherwise None."""
         mean, precision, dof, scale = self.prior
-        self._take_rows_as_exact()
         if mean.shape[1] > 1:
             return None
-        return NormalColumns(self._values, mean.ravel(), precision, dof, scale.ravel())
+        spread = np.zeros(mean.size) if self.spread is None else self.spread.ravel()
+        return NormalColumns(self._values, mean.ravel(), precision, dof, scale.ravel(), spread)
 
     def condition_with_powers(self, states: Places, powers: Floats) -> None:
         """Set the states of the observations, whose columns are independent, given their powers."""
@@ -637,6 +641,7 @@ class GaussianSampler(SummedSampler):
         self.counts[:] = counts.ravel()
         self.centers[:] = centers.reshape(-1, 1)
         self.scatter[:] = scatter.reshape(-1, 1, 1)
+        self._spread_values()
 
     @property
     def draws_dof(self) -> bool:

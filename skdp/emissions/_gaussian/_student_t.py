@@ -41,7 +41,12 @@ from skdp.emissions._gaussian._model import (
     log_determinants,
     write_log_densities,
 )
-from skdp.emissions._gaussian._sampler import GaussianPrior, GaussianSampler, ScalePrior
+from skdp.emissions._gaussian._sampler import (
+    WIDEST_SPREAD,
+    GaussianPrior,
+    GaussianSampler,
+    ScalePrior,
+)
 from skdp.emissions._kernels import _augmented as kernels
 from skdp.emissions._kernels import _gaussian as gaussian
 from skdp.emissions._kernels._gaussian import log_normalizer_of
@@ -450,9 +455,9 @@ class StudentTEmission(GaussianEmission):
         not drawn. "auto": drawn, as for `GaussianEmission`; this is its prior mean.
     resolution : "auto", float, (D,) array or None, default="auto"
         Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
-        of a sequence then has at least about a tenth of the squared step as its variance, in
-        columns that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all
-        values are exact, as they always are in mixtures.
+        or cluster then has at least about a tenth of the squared step as its variance, in columns
+        that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all values are
+        exact.
 
     See Also
     --------
@@ -671,9 +676,6 @@ class StudentTSampler(GaussianSampler):
         if self._missing is not None:
             known = self.means, self.precision_factors, np.empty((width, width))
             kernels.measure_incomplete(values, states, *self._missing, *known, out)
-        traces = self._find_traces()
-        if traces is not None:
-            out += np.where(self._n_observed > 0.0, traces[states], 0.0)
         return out
 
     def complete(self, states: Places, rng: Stream) -> None:
@@ -736,14 +738,15 @@ class StudentTSampler(GaussianSampler):
 
     def cluster_terms(self) -> ClusterTerms:
         """Return the rows and the prior in the format of the cluster kernels."""
-        self._take_rows_as_exact()
+        if self.prior.mean.shape[1] > WIDEST_SPREAD:
+            self.take_rows_as_exact(f"with full covariances of more than {WIDEST_SPREAD} columns")
         if self.completed is None:
             self.completed = self._completed_by_means()
             self.drawn_weights = np.ones((len(self._values), len(self.prior.mean)))
         assert self.drawn_weights is not None
         return augmented_terms(
             self.completed, self.drawn_weights, np.isnan(self._values), 0.5 * self.freedom,
-            self.prior,
+            self.prior, self.spread,
         )  # fmt: skip
 
     def take_latent(self, rows: NDArray[np.intp], part: GaussianSampler) -> None:
@@ -764,6 +767,7 @@ class StudentTSampler(GaussianSampler):
             n_clusters, self.prior, self.freedom, self.tail_prior, self.scale_prior,
             self._start_factors,
         )  # fmt: skip
+        part.spread = self.spread
         part._values, part._filled, part._missing = self._values, None, self._missing
         part.is_incomplete = self.is_incomplete
         part._take_gaps()
@@ -831,9 +835,6 @@ class StudentTSampler(GaussianSampler):
         for _ in range(_MOST_FITS):
             self._write_expected()
             kernels.measure(values, states, self.means, self.precision_factors, distances)
-            traces = self._find_traces()
-            if traces is not None:
-                distances += traces[states]
             dofs = dof + self.counts
             ratios = dofs / np.where(dofs > width + 1.0, dofs - width - 1.0, dofs)
             spread = width / (precision + self.masses)
@@ -870,13 +871,10 @@ class StudentTSampler(GaussianSampler):
 
     def write_log_obs(self, out: Floats) -> None:
         """Write the log densities of the observed values, with the weights integrated out."""
-        traces, freedoms = self._find_traces(), np.full(len(self.counts), self.freedom)
-        # log(1 + (q + c) / nu) = log(1 + c / nu) + log(1 + q / (nu + c)) with c = tr(Sigma^-1 R).
-        sizes = freedoms if traces is None else freedoms + traces.ravel()
-        factors = self.precision_factors / np.sqrt(sizes)[:, np.newaxis, np.newaxis]
+        freedoms = np.full(len(self.counts), self.freedom)
+        factors = self.precision_factors / np.sqrt(freedoms)[:, np.newaxis, np.newaxis]
         write_log_densities(self._values, self._missing, self.means, factors, None, freedoms, out)
-        if traces is not None:
-            self._subtract_from_seen(0.5 * self.freedom * np.log1p(traces / self.freedom), out)
+        self._subtract_traces(out)
 
     def write_log_scores(self, out: Floats) -> None:
         """Write the log predictive densities of all steps, in which few steps of a state count."""

@@ -1,4 +1,4 @@
-r"""Gaussian rows whose missing values and precision weights are drawn: clusters, and states.
+r"""Gaussian rows on a grid, or whose missing values and weights are drawn: clusters, and states.
 
 Row i is N(mu, Sigma / u_ib) in block b of the columns, and some of its values are missing. Weights
 and missing values are part of the state of the chain. The step for a row removes it from its
@@ -15,15 +15,19 @@ the observed entries of the row, the others given the cluster. Names and layout 
 | rows.shape | a | scalar | u ~ Gamma(a, a); 0: all weights are 1 |
 | rows.alone | | (2, N, B) float64 | q and head of each row in a cluster of its own |
 | masses | c_n | (B, C) float64 | prior precision plus the sum of the weights of a cluster |
+| vectors | G | (6 + B, C) float64 | from GAP on, log det (I - U R U^T) of blocks |
 | squares, heads | q | (B, C) float64 | scratch: distance of a block, and terms without u |
 | work, triangle | Q, R | (W, W + 1, C) | scratch, with y and Q^T y in column m: see `weigh_block` |
 | marks | | (1,) float64 | scratch: 1 if the weights of the row stay |
 
+Each row adds R = diag(prior.spread) to S_n (see `_common/_columns`). U is that of A = S_n + R, to
+which the next row adds only its square, and G = log det S_n - log det A enters its density.
+
 With r = c_n u / (c_n + u), the n = W - m observed values of a block have the density
 
-    Gamma(p) / Gamma(p - n / 2) (r / pi)^(n / 2) det S^(-1 / 2) (1 + r q)^-p
+    Gamma(p) / Gamma(p - n / 2) (r / pi)^(n / 2) exp(nu_n G / 2) det A^(-1 / 2) (1 + r q)^-p
 
-with p = (nu_n + 1 - m) / 2, where S and q are the observed part of S_n and the squared distance
+with p = (nu_n + 1 - m) / 2, where A and q are the observed part of A and the squared distance
 with respect to it. Given them, the missing values are multivariate t with 2 p degrees of freedom.
 
 Weights are drawn on a lattice: log u is replaced by a value log u + j h with an integer j, given
@@ -62,6 +66,8 @@ from skdp.emissions._kernels._gaussian_clusters import (
     UPDATES,
 )
 
+GAP = 6
+
 LARGEST_SQUARE = 1e280
 
 MOST_NODES = 60
@@ -82,6 +88,100 @@ def refresh(k, prior, clusters):
     head = math.lgamma(power) - math.lgamma(power - 0.5 * width) - 0.5 * width * LOG_PI
     clusters.vectors[POWER, k] = power
     clusters.vectors[HEAD, k] = n_blocks * head + clusters.vectors[LOG_DET, k]
+    for b in range(n_blocks):
+        clusters.vectors[HEAD, k] += log_gap(b, k, prior.spread, clusters)
+
+
+# If `spread` is None, branches are left out at compile time: only arguments can be compared.
+
+
+@njit_internal_nogc
+def log_gap(b, k, spread, clusters):
+    """Return nu_n G / 2 of a block."""
+    if spread is None:
+        return 0.0
+    return (clusters.vectors[POWER, k] - 0.5) * clusters.vectors[GAP + b, k]
+
+
+@njit_internal_nogc
+def add_spread(b, times, spread, matrix):
+    """Add R of a block some times to its scale."""
+    if spread is not None:
+        for d in range(matrix.shape[0]):
+            matrix[d, d] += times * spread[b, d]
+
+
+@njit_internal_nogc
+def log_det_without(b, k, times, spread, clusters, scratch):
+    """Return log det (I - times U R U^T - w w^T) with w = columns[0]; -inf: there is none."""
+    matrix, w, factors, result = scratch.matrix, scratch.columns[0], clusters.factors, 0.0
+    begin = b * w.shape[0]
+    for r in range(matrix.shape[0]):
+        for s in range(r + 1):
+            x = -w[r] * w[s]
+            for e in range(s + 1):
+                square = factors[begin + r, e, k] * factors[begin + s, e, k]
+                x -= times * spread[b, e] * square
+            matrix[r, s] = 1.0 + x if r == s else x
+    if not factorize(matrix):
+        return -math.inf
+    for r in range(matrix.shape[0]):
+        result += 2.0 * math.log(matrix[r, r])
+    return result
+
+
+@njit_internal_nogc
+def find_gap(b, k, spread, clusters, scratch):
+    """Write G of a block; return whether S_n is positive definite."""
+    if spread is None:
+        return True
+    scratch.columns[0, :] = 0.0
+    clusters.vectors[GAP + b, k] = log_det_without(b, k, 1.0, spread, clusters, scratch)
+    return clusters.vectors[GAP + b, k] > -math.inf
+
+
+@njit_internal_nogc
+def move_spread(b, k, sign, spread, clusters, scratch):
+    """Add R to A of a block (sign 1.0), or subtract it (-1.0)."""
+    if spread is not None:
+        w, width = scratch.columns[0], spread.shape[1]
+        begin = b * width
+        for d in range(width):
+            root = math.sqrt(spread[b, d])
+            for r in range(width):
+                w[r] = root * clusters.factors[begin + r, d, k] if r >= d else 0.0
+            if root > 0.0:
+                clusters.vectors[LOG_DET, k] += gaussian.move_factor(
+                    clusters.factors, begin, width, k, w, sign, scratch.columns[1]
+                )
+        gaussian.write_offsets(begin, width, k, clusters)
+
+
+@njit_internal_nogc
+def whiten(b, x, k, clusters, w):
+    """Write U (x - m_n) of a block; return its squared length."""
+    begin, square = b * w.shape[0], 0.0
+    for r in range(w.shape[0]):
+        y = -clusters.points[1, begin + r, k]
+        for e in range(r + 1):
+            y += clusters.factors[begin + r, e, k] * x[begin + e]
+        w[r] = y
+        square += y * y
+    return square
+
+
+@njit_internal_nogc
+def share_left(b, x, u, k, square, spread, clusters, scratch):
+    """Return det S_{n - 1} / det S_n without a row of weight u, at a distance from m_n."""
+    c, w = clusters.masses[b, k], scratch.columns[0]
+    ratio = u * c / (c - u)
+    if spread is None:
+        return 1.0 - ratio * square
+    whiten(b, x, k, clusters, w)
+    for r in range(w.shape[0]):
+        w[r] *= math.sqrt(ratio)
+    log_det = log_det_without(b, k, 2.0, spread, clusters, scratch)
+    return math.exp(log_det - clusters.vectors[GAP + b, k])
 
 
 @njit_internal_nogc
@@ -98,11 +198,11 @@ def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
         gaussian.write_squares(x, b * width, width, clusters, n, sums, squares)
         if own >= 0:
             c = masses[own]
-            h = 1.0 - u * c / (c - u) * squares[own]
-            if not h > FEWEST_DIGITS:
+            share = share_left(b, x, u, own, squares[own], prior.spread, clusters, scratch)
+            if not share > FEWEST_DIGITS:
                 return False
-            own_logs += math.log(h)
-            own_ratios += math.log((c - u) * u / c)
+            own_logs += math.log(share)
+            own_ratios += math.log((c - u) * u / c) - clusters.vectors[GAP + b, own] / width
         for k in range(n):
             ratio = masses[k] * u / (masses[k] + u)
             # with u^(D / 2), which all share
@@ -118,17 +218,12 @@ def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
 
 
 @njit_internal_nogc
-def may_leave(i, k, rows, prior, clusters):
+def may_leave(i, k, rows, prior, clusters, scratch):
     """Return whether a row can be removed from a cluster of others without loss of digits."""
-    n_blocks, width = prior.mean.shape
-    for b in range(n_blocks):
-        begin, u, c, square = b * width, rows.weights[i, b], clusters.masses[b, k], 0.0
-        for r in range(width):
-            y = -clusters.points[1, begin + r, k]
-            for e in range(r + 1):
-                y += clusters.factors[begin + r, e, k] * rows.values[i, begin + e]
-            square += y * y
-        if not 1.0 - u * c / (c - u) * square > FEWEST_DIGITS:
+    for b in range(prior.mean.shape[0]):
+        x, u = rows.values[i], rows.weights[i, b]
+        square = whiten(b, x, k, clusters, scratch.columns[0])
+        if not share_left(b, x, u, k, square, prior.spread, clusters, scratch) > FEWEST_DIGITS:
             return False
     return True
 
@@ -140,6 +235,8 @@ def move_row_of_block(i, b, k, sign, rows, prior, clusters, scratch):
         rows.values[i], rows.weights[i, b], clusters.masses[b, k], sign, b * prior.mean.shape[1], k,
         clusters, scratch,
     )  # fmt: skip
+    move_spread(b, k, sign, prior.spread, clusters, scratch)
+    find_gap(b, k, prior.spread, clusters, scratch)
 
 
 @njit_internal_nogc
@@ -163,11 +260,14 @@ def build_by_updates(b, k, members, rows, prior, clusters, scratch):
         clusters.points[0, begin + d, k] = prior.mean[b, d]
         for e in range(d + 1):
             matrix[d, e] = prior.scale[b, d, e]
+    add_spread(b, 1.0, prior.spread, matrix)
     if not factorize(matrix):
         return False
     clusters.masses[b, k] = prior.precision
     gaussian.write_inverse(matrix, begin, k, clusters)
     gaussian.write_offsets(begin, width, k, clusters)
+    if not find_gap(b, k, prior.spread, clusters, scratch):
+        return False
     for i in members:
         move_row_of_block(i, b, k, 1.0, rows, prior, clusters, scratch)
     return math.isfinite(clusters.vectors[LOG_DET, k])
@@ -178,12 +278,13 @@ def build_block(b, k, members, rows, prior, clusters, scratch):
     """Write the posterior of a cluster's block; return False if S_n is not positive definite."""
     center, diagonal, matrix = scratch.columns[0], scratch.columns[1], scratch.matrix
     mass = gaussian.add_up_block(b, members, rows.values, rows.weights, prior, center, matrix)
+    add_spread(b, members.shape[0] + 1.0, prior.spread, matrix)
     for d in range(matrix.shape[0]):
         diagonal[d] = matrix[d, d]
     if not factorize(matrix) or has_few_digits(matrix, diagonal, SMALLEST_PIVOT):
         return build_by_updates(b, k, members, rows, prior, clusters, scratch)
     clusters.masses[b, k] = gaussian.write_block(b, k, mass, center, matrix, prior, clusters)
-    return True
+    return find_gap(b, k, prior.spread, clusters, scratch)
 
 
 @njit_internal_nogc
@@ -218,6 +319,7 @@ def log_evidence(k, prior, clusters):
     result = n_blocks * (result - 0.5 * width * size * LOG_PI)
     for b in range(n_blocks):
         result += 0.5 * width * math.log(prior.precision / clusters.masses[b, k])
+        result -= 0.5 * dof * clusters.vectors[GAP + b, k]
     return result + 0.5 * prior.dof * prior.log_det + dof * log_det
 
 
@@ -248,6 +350,7 @@ def weigh_block(i, b, rows, prior, clusters, first, last, scratch):
     for k in range(first, last):
         power = clusters.vectors[POWER, k] - 0.5 * m
         heads[k] = math.lgamma(power) - math.lgamma(power - 0.5 * n) - 0.5 * n * LOG_PI
+        heads[k] += log_gap(b, k, prior.spread, clusters)
         if b == 0:
             heads[k] += clusters.vectors[LOG_DET, k]
     for r in range(width):
@@ -515,13 +618,28 @@ def draw_latent(i, k, rows, prior, clusters, scratch, rng):
 
 
 @njit_internal_nogc
+def half_trace(b, k, spread, drawn):
+    """Return tr(Sigma^-1 R) / 2 of a block."""
+    result = 0.0
+    if spread is not None:
+        width = spread.shape[1]
+        for r in range(width):
+            for e in range(r + 1):
+                result += spread[b, e] * drawn.factors[b * width + r, e, k] ** 2
+    return result
+
+
+@njit_internal_nogc
 def draw_parameters(k, prior, clusters, drawn, scratch, rng):
     """Draw the mean and covariance of a cluster: see `_kernels/_gaussian_clusters`."""
     n_blocks, width = prior.mean.shape
     line, dof, log_det = scratch.columns[0], prior.dof + clusters.vectors[SIZE, k], 0.0
     for b in range(n_blocks):
         error = 1.0 / math.sqrt(clusters.masses[b, k])
+        move_spread(b, k, -1.0, prior.spread, clusters, scratch)
         log_det += gaussian.draw_block(k, b * width, width, dof, error, clusters, drawn, line, rng)
+        move_spread(b, k, 1.0, prior.spread, clusters, scratch)
+        log_det -= half_trace(b, k, prior.spread, drawn)
     drawn.heads[k] = log_det
 
 

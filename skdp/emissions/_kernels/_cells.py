@@ -11,7 +11,7 @@ Every column has its own number of observed cells in each cluster, so missing ce
 | rows.codes | | (N, R) int32 | index among the V symbols of all columns; -1: missing |
 | rows.powers | w_i | (N,) or (0,) | powers of the likelihoods of rows; empty: all are 1 |
 | rows.constants | | (N,) | terms of a row's log probability that all clusters share |
-| prior | m, c, nu, s, a, b | | see `CellPrior` |
+| prior | m, c, nu, s, R, a, b | | see `CellPrior` |
 | vectors | | (2, C) | SIZE and UPDATES of at most C clusters |
 | normals | | (7, P, C) | SEEN, CENTER, SPREAD, HEAD, BACK, RATIO, POWER |
 | counts | | (6, Q, C) | SEEN, SUM, COUNT_HEAD, SLOPE, LOG_RATE, LOG_BACK |
@@ -21,8 +21,9 @@ Every column has its own number of observed cells in each cluster, so missing ce
 
 SIZE is the number of rows of a cluster, whatever their powers. SEEN is n, the sum of the powers of
 the observed cells. CENTER and SPREAD are the parameters m_n and s_n of the posterior of a normal
-column, RATIO is c_n / ((c_n + 1) s_n), POWER is (nu_n + 1) / 2, HEAD has the other terms of the log
-density of a row with power 1, and BACK those of a row that is removed first. SUM is the sum of w x;
+column, with w R of each row; RATIO is c_n / ((c_n + 1) (s_n + R)), POWER is (nu_n + 1) / 2, HEAD
+has the other terms of the log density of a row with power 1, and BACK those of a row that is
+removed first. SUM is the sum of w x;
 COUNT_HEAD is A log(R / (R + 1)) and SLOPE is -log(R + 1) for A = a + SUM, R = b + n, LOG_RATE is
 log R, and LOG_BACK is log(R / (R - 1)). LOG is the logarithm of the prior parameter plus n.
 
@@ -102,8 +103,8 @@ def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
             if own >= 0:
                 before = prior.precisions[d] + (clusters.normals[SEEN, d, own] - 1.0)
                 away = x - centers[own]
-                h = (before + 1.0) / before * away * away / clusters.normals[SPREAD, d, own]
-                h = 1.0 - h
+                h = (before + 1.0) / before * away * away + prior.resolutions[d]
+                h = 1.0 - h / clusters.normals[SPREAD, d, own]
                 if h < FEWEST_DIGITS:
                     return False
                 own_logs += clusters.normals[BACK, d, own] + (powers[own] - 1.0) * fast_log(h)
@@ -196,12 +197,12 @@ def add_logs(n, products, out):
 
 
 @njit_internal_nogc
-def log_gain_of_normal(x, w, center, spread, c, dof):
+def log_gain_of_normal(x, w, center, spread, c, dof, resolution):
     """Return the log density of a normal cell with power w, given posterior parameters."""
     away = x - center
     result = math.lgamma(0.5 * (dof + w)) - math.lgamma(0.5 * dof)
     result += 0.5 * math.log(c / (c + w)) - 0.5 * w * (LOG_PI + math.log(spread))
-    ratio = min(w * c / (c + w) * away * away / spread, HUGE)
+    ratio = min((w * c / (c + w) * away * away + w * resolution) / spread, HUGE)
     return result - 0.5 * (dof + w) * math.log1p(ratio)
 
 
@@ -224,13 +225,19 @@ def weigh_powered_cells(i, rows, prior, clusters, n, own, out):
                 seen, center = clusters.normals[SEEN, d, k], clusters.normals[CENTER, d, k]
                 spread, c = clusters.normals[SPREAD, d, k], prior.precisions[d] + seen
                 if k == own:
-                    rest = spread - w * c / (c - w) * (x - center) ** 2
+                    rest = spread - w * c / (c - w) * (x - center) ** 2 - w * prior.resolutions[d]
                     if rest < FEWEST_DIGITS * spread:
                         return False
                     center -= w * (x - center) / (c - w)
                     spread = rest
                 result += log_gain_of_normal(
-                    x, w, center, spread, c - less, prior.dofs[d] + seen - less
+                    x,
+                    w,
+                    center,
+                    spread,
+                    c - less,
+                    prior.dofs[d] + seen - less,
+                    prior.resolutions[d],
                 )
         for d in range(rows.amounts.shape[1]):
             x = rows.amounts[i, d]
@@ -268,10 +275,12 @@ def refresh_normal(d, k, prior, clusters):
     """Update the quantities that depend on the posterior of a normal column."""
     seen, spread = clusters.normals[SEEN, d, k], clusters.normals[SPREAD, d, k]
     c, dof = prior.precisions[d] + seen, prior.dofs[d] + seen
-    half_log = 0.5 * (fast_log(spread) + LOG_PI)
-    clusters.normals[RATIO, d, k] = c / ((c + 1.0) * spread)
+    half_log, next_spread = 0.5 * (fast_log(spread) + LOG_PI), spread + prior.resolutions[d]
+    clusters.normals[RATIO, d, k] = c / ((c + 1.0) * next_spread)
     clusters.normals[POWER, d, k] = 0.5 * (dof + 1.0)
     clusters.normals[HEAD, d, k] = log_size_factor(dof, c) - half_log
+    if next_spread > spread:
+        clusters.normals[HEAD, d, k] -= 0.5 * (dof + 1.0) * fast_log(next_spread / spread)
     clusters.normals[BACK, d, k] = 0.0
     if seen > 0.5:  # a row of power 1 may leave
         before = max(prior.precisions[d] + (seen - 1.0), SMALLEST)
@@ -324,7 +333,9 @@ def move_row(i, k, sign, rows, prior, clusters, scratch):
             clusters.normals[SEEN, d, k] += w
             c = prior.precisions[d] + clusters.normals[SEEN, d, k]
             clusters.normals[CENTER, d, k] += w * away / c
-            clusters.normals[SPREAD, d, k] += w * before / c * away * away
+            clusters.normals[SPREAD, d, k] += (
+                w * before / c * away * away + w * prior.resolutions[d]
+            )
             refresh_normal(d, k, prior, clusters)
     for d in range(rows.amounts.shape[1]):
         x = rows.amounts[i, d]
@@ -360,7 +371,8 @@ def build_normal(d, k, members, rows, prior, clusters):
     clusters.normals[CENTER, d, k] = prior.centers[d] + seen / c * away
     clusters.normals[SPREAD, d, k] = (
         prior.spreads[d] + scatter + prior.precisions[d] * seen / c * away * away
-    )
+        + seen * prior.resolutions[d]
+    )  # fmt: skip
     refresh_normal(d, k, prior, clusters)
 
 
@@ -469,7 +481,7 @@ def draw_parameters(k, prior, clusters, drawn, scratch, rng):
         error = draw_normal(rng) / math.sqrt(2.0 * (prior.precisions[d] + seen))
         drawn.normals[FACTOR, d, k] = factor
         drawn.normals[OFFSET, d, k] = factor * clusters.normals[CENTER, d, k] + error
-        drawn.normals[LOG_FACTOR, d, k] = math.log(factor)
+        drawn.normals[LOG_FACTOR, d, k] = math.log(factor) - prior.resolutions[d] * factor * factor
     for d in range(prior.shapes.shape[0]):
         log_gamma = draw_log_gamma(prior.shapes[d] + clusters.counts[SUM, d, k], rng)
         f = prior.dispersions[d]

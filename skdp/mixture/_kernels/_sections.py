@@ -175,7 +175,7 @@ def log_average(n, own, sizes, log_alone, discount, concentration, n_others, wei
 def remove_row(kind, i, own, rows, prior, clusters, labels, members, scratch):
     """Remove a row from its cluster, in which there are others; return whether it is possible."""
     possible, labels[i] = True, -1
-    if may_leave(i, own, rows, prior, clusters):
+    if may_leave(i, own, rows, prior, clusters, scratch):
         move_row(kind, i, own, -1.0, rows, prior, clusters, scratch)
     else:
         n = list_members(labels, own, members)

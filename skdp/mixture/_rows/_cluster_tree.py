@@ -56,6 +56,8 @@ class AugmentedSummary(NamedTuple):
             means[k] = (weights * values).sum(axis=0) / masses[k][:, np.newaxis]
             apart = (np.sqrt(weights) * (values - means[k])).transpose(1, 2, 0)
             scatters[k] = apart @ apart.transpose(0, 2, 1)
+            if prior.spread is not None:
+                np.einsum("bdd->bd", scatters[k])[:] += sizes[k] * prior.spread
         return cls(sizes, masses, means, scatters, prior)
 
     @property
@@ -119,7 +121,8 @@ class CellSummary(NamedTuple):
             x, z, w = column[seen], labels[seen], powers[seen]
             numbers[:, d] = np.bincount(z, w, n)
             means[:, d] = np.bincount(z, w * x, n) / np.where(numbers[:, d] > 0, numbers[:, d], 1.0)
-            scatters[:, d] = np.bincount(z, w * (x - means[z, d]) ** 2, n)
+            squares = (x - means[z, d]) ** 2 + prior.resolutions[d]
+            scatters[:, d] = np.bincount(z, w * squares, n)
         count_numbers = np.zeros((n, len(prior.shapes)))
         sums = count_numbers.copy()
         for d, column in enumerate(rows.amounts.T):

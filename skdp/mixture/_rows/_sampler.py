@@ -832,7 +832,7 @@ class LeftOutDensities:
                 "to_arviz requires an emission without drawn numbers of rows, such as "
                 "MultinomialEmission(row_concentration=None)."
             )
-        if self._terms.kind == AUGMENTED:
+        if self._terms.kind == AUGMENTED and self._terms.draws_latent:
             raise TypeError(
                 "to_arviz requires an emission without drawn weights or missing values of rows: "
                 "StudentTEmission draws weights, and GaussianEmission with full covariances draws "

@@ -17,6 +17,7 @@ from unit.emissions.helpers import Parts, stream
 from skdp.emissions import (
     AutoregressiveEmission,
     GaussianEmission,
+    IndependentEmissions,
     RegressionEmission,
     StudentTEmission,
 )
@@ -71,7 +72,7 @@ def posteriors(covariance_type, values, states, weights=None):
             own = values[states == k][:, block]
             u = np.ones(len(own)) if weights is None else weights[states == k]
             given = prior.given(own, u)
-            given = given._replace(scale=given.scale + u.sum() * np.diag(SPREAD[block]))
+            given = given._replace(scale=given.scale + len(own) * np.diag(SPREAD[block]))
             n, width = len(own), len(block)
             log = 0.5 * width * (np.log(u).sum() - n * math.log(math.pi))
             log += 0.5 * width * math.log(prior.precision / given.precision)
@@ -161,16 +162,29 @@ def test_draws_of_covariances(covariance_type):
     assert found.pvalue > 1e-6
 
 
-def test_mixtures_take_rows_as_they_are():
-    values, _ = rows()
-    values = np.repeat(np.round(values), 2, axis=0)
+def full_next_to_diagonal(resolution):
+    parts = [("full", GaussianEmission(resolution=resolution), [0, 1])]
+    return IndependentEmissions([*parts, ("diag", GaussianEmission("diag", resolution=None), [2])])
+
+
+@pytest.mark.parametrize(
+    ("make_emission", "n_columns"),
+    [
+        (full_next_to_diagonal, 3),
+        (lambda resolution: GaussianEmission(resolution=resolution), 13),
+        (lambda resolution: StudentTEmission(4.0, resolution=resolution), 13),
+    ],
+)
+def test_mixtures_that_take_rows_as_they_are(make_emission, n_columns):
+    values = np.round(np.random.default_rng(0).normal(size=(60, n_columns)))
     assert find_steps(InMemoryRows(values)).all()
-    emissions = (GaussianEmission(resolution=resolution) for resolution in (None, "auto"))
-    models = [DPMixture(each, max_iter=20, random_state=0).fit(values) for each in emissions]
-    assert_allclose(*(model.score_samples(values) for model in models))
+    models = [DPMixture(make_emission(each), max_iter=5, random_state=0) for each in (None, "auto")]
+    assert_allclose(*(model.fit(values).score_samples(values) for model in models))
+    with pytest.raises(ValueError, match="mixtures take values as exact"):
+        DPMixture(make_emission(1.0), max_iter=5).fit(values)
 
 
-# Student t: the precision of a row is drawn
+# Student t: the precision of a row is drawn, and the variance about it is R / u
 
 
 @pytest.mark.parametrize("nu", [0.7, 4.0])
@@ -191,8 +205,9 @@ def test_densities_of_students(covariance_type, nu):
                     precisions[k * n_blocks + b],
                     values[t, block] - sampler.means[k * n_blocks + b],
                 )
-                q = away @ precision @ away + np.trace(precision @ np.diag(SPREAD[block]))
+                q = away @ precision @ away
                 head = 0.5 * np.linalg.slogdet(precision / (2.0 * math.pi))[1]
+                head -= 0.5 * np.trace(precision @ np.diag(SPREAD[block]))
                 power = 0.5 * len(block)
 
                 def density(log_u, q=q, head=head, power=power):
@@ -211,7 +226,7 @@ def test_weights_and_evidence_of_students():
     sampler.draw(states, rng)
     precision = sampler.precision_factors[states[0]].T @ sampler.precision_factors[states[0]]
     away = values[0] - sampler.means[states[0]]
-    rate = 0.5 * (nu + away @ precision @ away + np.trace(precision @ np.diag(SPREAD)))
+    rate = 0.5 * (nu + away @ precision @ away)
     for _ in range(2000):
         sampler.complete(states, rng)
         draws.append(sampler._weights[0, 0])
@@ -233,8 +248,8 @@ def test_bound_of_students():
     def log_likelihood(mu, s):
         head = special.gammaln(0.5 * (nu + 1)) - special.gammaln(0.5 * nu)
         head = head - 0.5 * np.log(nu * math.pi * s)
-        squares = [((x - mu) ** 2 + 3.6) / s for x in values[:, 0]]
-        return sum(head - 0.5 * (nu + 1) * np.log1p(q / nu) for q in squares)
+        squares = [(x - mu) ** 2 / s for x in values[:, 0]]
+        return sum(head - 1.8 / s - 0.5 * (nu + 1) * np.log1p(q / nu) for q in squares)
 
     exact = integrate_out(log_likelihood, prior)
     assert exact - 0.6 < sampler.log_evidence() < exact

@@ -1,5 +1,6 @@
 """A few rows of each kind, with the same prior for skdp and for the oracle."""
 
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ def prior(mean, precision, dof, scale):
     """Return parameters of emissions."""
     return {
         "mean_prior": mean, "mean_precision_prior": precision, "degrees_of_freedom_prior": dof,
-        "covariance_prior": scale,
+        "covariance_prior": scale, "resolution": None,
     }  # fmt: skip
 
 
@@ -159,7 +160,31 @@ STUDENTS = {
     ),
 }  # fmt: skip
 
+
+def on_grid(problem, steps):
+    """Return a problem of values with these steps: the variance about them is a tenth of h^2."""
+    problem, away = deepcopy(problem), np.sqrt(0.1) * np.array(steps)
+    problem.emission.resolution = steps
+    family = getattr(problem.family, "family", problem.family)
+    if isinstance(family, mixtures.Columns):
+        for column, own in zip(family.families, away, strict=True):
+            column.away = own
+    else:
+        family.away = away
+    return problem
+
+
+PROBLEMS["full-grid"] = on_grid(PROBLEMS["full"], [3.0, 1.5])
+PROBLEMS["diag-grid"] = on_grid(PROBLEMS["diag"], [3.0, 0.0])
+GRIDS = {
+    "grid-gaps": on_grid(GAPS["two-rows"], [3.0, 1.5]),
+    "t-grid": on_grid(STUDENTS["t-two-columns"], [2.0, 1.0]),
+    "t-grid-gap": on_grid(STUDENTS["t-gap"], [2.0, 1.0]),
+}
+
 NORMAL = normal(0.2, 3.5, 0.6)
+ON_GRID = deepcopy(NORMAL)
+ON_GRID[0].resolution, ON_GRID[1].away = 2.0, np.sqrt(0.4)
 COUNT = PoissonEmission(0.8, 0.4), mixtures.Count(0.8, 0.4)
 WIDE = PoissonEmission(0.8, 0.4, 0.6), mixtures.WideCount(0.8, 0.4, 0.6)
 SYMBOL = CategoricalEmission(3, prior=[0.5, 0.3, 0.4]), mixtures.Symbol([0.5, 0.3, 0.4])
@@ -223,6 +248,8 @@ TABLES = {
     ),
     "wide": make_table(CELLS, None, MORE, **{**MIXED, "events": (WIDE, [1])}),
     "wide-powers": make_table(CELLS, POWERS, MORE, **{**MIXED, "events": (WIDE, [1])}),
+    "grid": make_table(CELLS, None, MORE, **{**MIXED, "normal": (ON_GRID, [0])}),
+    "grid-powers": make_table(CELLS, POWERS, MORE, **{**MIXED, "normal": (ON_GRID, [0])}),
 }  # fmt: skip
 
 BURSTS = [[2, 0, 3], [1, 1, 0], [0, 6, 0], [0, 3, 2]]
@@ -248,5 +275,6 @@ EVERY = {
     "few": FEW,
     **GAPS,
     **STUDENTS,
+    **GRIDS,
     **TABLES,
 }

@@ -201,8 +201,13 @@ def test_the_evidence_of_the_oracle_is_an_integral():
     means, weights = 0.2 + z * errors / np.sqrt(0.3), np.outer(weights, 0.006 * stats.norm.pdf(z))
     cells = [0.4, -0.3, 1.0]
     expected = integrate_evidence(cells, weights, lambda x: stats.norm.logpdf(x, means, errors))
-    found = mixtures.Normal(0.2, 0.3, 3.5, 0.6).log_marginal(cells, POWERS)
-    assert found == pytest.approx(expected, abs=1e-4)
+    family = mixtures.Normal(0.2, 0.3, 3.5, 0.6)
+    assert family.log_marginal(cells, POWERS) == pytest.approx(expected, abs=1e-4)
+    family.away = 0.7
+    expected = integrate_evidence(cells, weights, lambda x: sum(
+        0.5 * stats.norm.logpdf(x + y, means, errors) for y in (-0.7, 0.7)
+    ))  # fmt: skip
+    assert family.log_marginal(cells, POWERS) == pytest.approx(expected, abs=1e-4)
 
     p, weights = beta_quadrature(1.5, 2.0)
     expected = integrate_evidence([1, 0, 1], weights, lambda x: stats.bernoulli.logpmf(x, 1.0 - p))

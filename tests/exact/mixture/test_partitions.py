@@ -81,6 +81,12 @@ def check(name, step, n_sweeps=8000, a=A, b=B, y=None):
         *((name, "gibbs") for name in ("two-rows", "three-columns")),
         *(("t-column", step) for step in ("lattices", "both")),
         slow("t-column", "blocked"),
+        *(("full-grid", step) for step in ("gibbs", "split-merge", "stir", "blocked", "large")),
+        *(("grid-powers", step) for step in ("gibbs", "blocked")),
+        *(("grid-gaps", step) for step in ("moves-and-halves", "blocked-both")),
+        *(("t-grid", step) for step in ("lattices", "both")),
+        slow("t-grid-gap", "both"),
+        slow("t-grid", "blocked-both"),
     ],
 )
 def test_partitions(name, step):

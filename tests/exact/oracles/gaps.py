@@ -55,7 +55,11 @@ class Gapped(Integrated):
 
 class StudentT(Integrated):
     """Rows with weights u ~ Gamma(nu / 2, nu / 2): N(mu, Sigma / u), normal-inverse-Wishart.
-    Weights and missing values are integrated out by trapezoids in log u and in t, as above."""
+    Weights and missing values are integrated out by trapezoids in log u and in t, as above. Given
+    its weight, the log density of a row is the mean of those of values with variances away^2 / u
+    about it."""
+
+    away = 0.0
 
     def __init__(self, freedom, mean, precision, dof, scale):
         super().__init__()
@@ -89,6 +93,7 @@ class StudentT(Integrated):
         center = np.einsum("gn,gnd->gd", u, rows) / mass[:, np.newaxis]
         away, apart = center - self.mean, rows - center[:, np.newaxis]
         scale = self.scale + np.einsum("gn,gnd,gne->gde", u, apart, apart)
+        scale = scale + n * np.diag(np.full(d, self.away) ** 2)
         share = self.precision * mass / (self.precision + mass)
         scale = scale + np.einsum("g,gd,ge->gde", share, away, away)
         result = 0.5 * d * (np.log(u).sum(axis=1) - n * log(pi))

@@ -40,7 +40,10 @@ def log_prior(labels, a, b):
 
 
 class Gaussian:
-    """Normal-inverse-Wishart, full."""
+    """Normal-inverse-Wishart, full. Log densities are means over values about a row: it counts as
+    two to the number of columns, of power one divided by this number, at distances +-`away`."""
+
+    away = 0.0
 
     def __init__(self, mean, precision, dof, scale):
         self.mean, self.precision, self.dof = np.array(mean, float), precision, dof
@@ -49,9 +52,11 @@ class Gaussian:
     def log_marginal(self, rows):
         rows = np.array(rows, float).reshape(len(rows), -1)
         n, d = rows.shape
+        corners = np.stack(np.meshgrid(*[[-1.0, 1.0]] * d), axis=-1).reshape(-1, d) * self.away
         center = rows.mean(axis=0)
         away = center - self.mean
-        scale = self.scale + (rows - center).T @ (rows - center)
+        about = (rows[:, np.newaxis] + corners - center).reshape(-1, d)
+        scale = self.scale + about.T @ about / len(corners)
         scale += self.precision * n / (self.precision + n) * np.outer(away, away)
         dof = self.dof + n
         result = -0.5 * n * d * log(pi) + 0.5 * d * log(self.precision / (self.precision + n))
@@ -115,7 +120,10 @@ class Compound(Multinomial):
 
 
 class Normal:
-    """A column: precision t ~ Gamma(dof / 2, scale / 2), mean ~ N(center, 1 / (precision t))."""
+    """A column: precision t ~ Gamma(dof / 2, scale / 2), mean ~ N(center, 1 / (precision t)).
+    Log densities are means of those of a cell plus and minus `away`."""
+
+    away = 0.0
 
     def __init__(self, center, precision, dof, scale):
         self.center, self.precision, self.dof, self.scale = center, precision, dof, scale
@@ -126,7 +134,8 @@ class Normal:
         c, dof = self.precision + n, self.dof + n
         center = (self.precision * self.center + powers @ cells) / c
         scale = self.scale + self.precision * (self.center - center) ** 2
-        scale += powers @ (cells - center) ** 2
+        for x in (cells - self.away, cells + self.away):
+            scale += 0.5 * powers @ (x - center) ** 2
         result = lgamma(0.5 * dof) - lgamma(0.5 * self.dof)
         result += 0.5 * log(self.precision / c) - 0.5 * n * log(pi)
         return result + 0.5 * self.dof * log(self.scale) - 0.5 * dof * log(scale)
