@@ -38,7 +38,6 @@ from skdp.topics._shared._arrays import LabeledCorpus
 from skdp.topics._shared._distributed import (
     DistributedAverages,
     DistributedCorpus,
-    DistributedSampler,
     TopicAverages,
 )
 from skdp.topics._shared._fold_in import (
@@ -210,6 +209,9 @@ class BaseTopicModel(
     _takes_partitions: ClassVar[bool] = True
     """Whether `fit` takes a `PartitionedCorpus`."""
 
+    _distributed_sampler: ClassVar[Any] = None
+    """Class of the chains over partitions."""
+
     doc_topic_: Any = InPartitions("model.transform(X) returns the shares of documents.")
 
     segment_topic_: Any = InPartitions(
@@ -360,16 +362,15 @@ class BaseTopicModel(
         init, sweep = (
             self._streams(root, role, c, corpus.n_partitions) for role in (Role.INIT, Role.SWEEP)
         )
-        return self._start_distributed_sampler(corpus, c, init, sweep)
+        settings = self._settings_of_samplers(corpus.n_features)
+        return self._distributed_sampler(corpus, c, settings, init, sweep)
 
     def _start_local_sampler(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
         """Return the sampler of a new chain over a corpus in memory."""
         raise NotImplementedError
 
-    def _start_distributed_sampler(
-        self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> DistributedSampler:
-        """Return the sampler of a new chain over partitions."""
+    def _settings_of_samplers(self, n_words: int) -> Any:
+        """Return the settings of samplers, from `n_topics` to `init`."""
         raise NotImplementedError
 
     def _make_averages(self) -> Any:

@@ -28,7 +28,6 @@ from skdp.topics._shared._bursts import (
     given_bursts,
     make_bursts,
 )
-from skdp.topics._shared._distributed import DistributedCorpus
 from skdp.topics._shared._fold_in import LikelihoodMixin
 
 
@@ -378,20 +377,16 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             size += 4.0 * corpus.n_features * self.n_chains
         return size
 
-    def _start_distributed_sampler(
-        self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> DistributedLDASampler:
-        return DistributedLDASampler(
-            data,
-            c,
+    _distributed_sampler = DistributedLDASampler
+
+    def _settings_of_samplers(self, n_words: int) -> Any:
+        return (
             self.n_components,
             self.level,
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
             self._word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self._check_init(data.n_features),
-            init_streams,
-            streams,
+            self._check_init(n_words),
         )
 
     @property
@@ -401,20 +396,16 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     def _start_local_sampler(
         self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
     ) -> LDASampler:
-        arguments = (
-            self.n_components,
-            self.level,
-            check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
-            self._word_prior(),
-            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self._check_init(self.n_features_in_),
+        arguments: Any = (
+            *self._settings_of_samplers(self.n_features_in_),
             self._streams(root, Role.INIT, c),
             self._streams(root, Role.SWEEP, c),
         )
         power_law = self._power_law()
         if power_law is not None:
             return PowerLawLDASampler(corpus, power_law, *arguments)
-        return LDASampler(corpus, *arguments, self.n_jobs, make_bursts(self))
+        arguments = (*arguments, self.n_jobs, make_bursts(self))
+        return LDASampler(corpus, *arguments)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         return {

@@ -28,7 +28,6 @@ from skdp.topics._shared._bursts import (
     given_bursts,
     make_bursts,
 )
-from skdp.topics._shared._distributed import DistributedCorpus
 from skdp.topics._shared._fold_in import LikelihoodMixin
 from skdp.topics._shared._pilots import DEFAULT_NUMBER, PilotChoice, choose_number_of_topics
 from skdp.topics._shared._sampler import BestSample
@@ -347,13 +346,11 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
 
     # Chains
 
-    def _start_distributed_sampler(
-        self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> DistributedTableSampler:
-        return DistributedTableSampler(
-            data, c, self.n_components, self.sampler, self._hyper_parameters_of_fit(),
-            self._check_init(data.n_features), init_streams, streams,
-        )  # fmt: skip
+    _distributed_sampler = DistributedTableSampler
+
+    def _settings_of_samplers(self, n_words: int) -> Any:
+        hyper = self._hyper_parameters_of_fit()
+        return self.n_components, self.sampler, hyper, self._check_init(n_words)
 
     def _start_from(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -54,8 +53,8 @@ from skdp.topics._shared._arrays import (
     update_by_frequencies,
     update_symmetric_dirichlet,
 )
-from skdp.topics._shared._bursts import BURST_SUMS, Bursts, BurstTopics, TablePlaces
-from skdp.topics._shared._distributed import DistributedCorpus, DistributedSampler
+from skdp.topics._shared._bursts import Bursts, TablePlaces
+from skdp.topics._shared._distributed import DistributedSampler
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._shared._partition import Counted, ShardSweep, pack, unpack
 from skdp.topics._shared._sampler import TopicSampler, TopicState, join
@@ -94,9 +93,15 @@ class PowerLawLDAState(LDAState):
 
 
 class NodeTopics(NamedTuple):
-    """State of a chain."""
+    """State of a shard: the topic of every word and, with bursts, its table: see `TablePlaces`."""
 
     topics: NDArray[np.int32]
+    seats: NDArray[np.int32]
+
+    @classmethod
+    def unseated(cls, n_tokens: int) -> NodeTopics:
+        """Return the state in which no word has a topic."""
+        return cls(np.full(n_tokens, -1, np.int32), np.empty(0, np.int32))
 
 
 class ListedWords(NamedTuple):
@@ -129,7 +134,7 @@ class NodeSweep(ShardSweep):
     def __init__(
         self,
         corpus: Corpus,
-        state: Any,  # NodeTopics, or BurstTopics
+        state: NodeTopics,
         node_ptr: NDArray[np.int64],
         alpha: NDArray[np.float64],
         gamma: float,
@@ -406,7 +411,7 @@ class LDASampler(TopicSampler):
         "_allowed",
     )
 
-    shards: list[Any]  # NodeTopics, or BurstTopics
+    shards: list[NodeTopics]
 
     def __init__(
         self,
@@ -422,12 +427,10 @@ class LDASampler(TopicSampler):
         n_jobs: int | None = None,
         bursts: Bursts | None = None,
     ):
-        self._start_parameters(n_topics, level, doc_topic_prior)
-        super().__init__(n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
-        self._is_labeled = isinstance(corpus, LabeledCorpus)
-        self.topics_trade_places = not (self._is_labeled or tells_apart(doc_topic_prior))
+        settings = n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior
+        self._start(settings, streams, n_jobs, is_labeled=isinstance(corpus, LabeledCorpus))
         self._take(corpus)
-        self.shards = [NodeTopics(np.full(len(c.tokens), -1, np.int32)) for c in self._corpora]
+        self.shards = [NodeTopics.unseated(len(part.tokens)) for part in self._corpora]
         if isinstance(init, str):
             for s, (shard, stream) in enumerate(zip(self.shards, init_streams, strict=True)):
                 if self._has_prior_mean:
@@ -440,21 +443,17 @@ class LDASampler(TopicSampler):
             self._move_into_sets(init_streams)
         else:
             self._sweep_words(self._first_topics(init), init_streams)
-        self.bursts = bursts
-        if bursts is not None:
-            self._take(corpus)  # with places for tables
-            for s, (topics,) in enumerate(self.shards):
-                seats = self._table_places[s].seat_together(topics, n_topics)
-                self.shards[s] = BurstTopics(topics, seats)
+        self._start_bursts(corpus, bursts)
         self._count_words()
         self._return_strays(self._words)
 
-    def _start_parameters(self, n_topics: int, level: str, doc_topic_prior: Any) -> None:
-        """Set the parameters to their given or initial values."""
-        self.level = level
-        self.given_prior = doc_topic_prior
-        learns = isinstance(doc_topic_prior, str)
-        self.doc_topic_prior = np.full(n_topics, 0.1) if learns else doc_topic_prior
+    def _start(self, settings: Any, streams: Any, n_jobs: Any, *, is_labeled: bool) -> None:
+        n_topics, self.level, self.given_prior, gamma, dirichlet_prior = settings
+        TopicSampler.__init__(self, n_topics, gamma, dirichlet_prior, streams, n_jobs)
+        learns = isinstance(self.given_prior, str)
+        self.doc_topic_prior = np.full(n_topics, 0.1) if learns else self.given_prior
+        self._is_labeled = is_labeled
+        self.topics_trade_places = not (is_labeled or tells_apart(self.given_prior))
 
     _is_labeled = False
     """Whether the topics of words are restricted by labels."""
@@ -475,12 +474,7 @@ class LDASampler(TopicSampler):
         ]
         empty = empty_sparse_scratch if self._sparse else empty_dense_scratch
         self._scratch = [empty(self.n_topics) for _ in self._corpora]
-        if self.bursts is not None:
-            n_words = self._whole.n_features
-            self._table_places = [
-                TablePlaces.of(each.tokens, ptr, n_words)
-                for each, ptr in zip(self._corpora, self._node_ptr, strict=True)
-            ]
+        self._place_tables(self._node_ptr)
 
     def _move_into_sets(self, streams: list[NDArray[np.uint64]]) -> None:
         """Redraw the first topics of words that labels do not allow."""
@@ -591,13 +585,8 @@ class LDASampler(TopicSampler):
 
     # Parameters and shown attributes
 
-    def _seated_shards(self) -> list[Any]:
-        """Return the nodes, the state and the places of every shard with bursts."""
-        return list(zip(self._node_ptr, self.shards, self._table_places, strict=True))
-
     def _update_parameters(self) -> None:
-        if self.bursts is not None:
-            self.bursts.update(self._seated_shards(), self.n_topics, self.streams[0])
+        self._update_bursts()
         if not isinstance(self.given_prior, str):
             return
         self.doc_topic_prior = update_by_frequencies(
@@ -624,30 +613,10 @@ class LDASampler(TopicSampler):
             log_prior_of_topics(node_ptr, shard.topics, self.doc_topic_prior, n_k)
             for node_ptr, shard in zip(self._node_ptr, self.shards, strict=True)
         )
-        if self.bursts is not None:
-            result += self.bursts.log_probability(self._seated_shards(), self.n_topics)
-        return result
+        return result + self._log_probability_of_seats()
 
-    topic_axes: ClassVar[dict[str, int]] = {
-        "doc_topic": 1,
-        "segment_topic": 1,
-        "doc_topic_prior": 0,
-    }
-
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged over the kept sweeps."""
-        n_segments = len(self._whole.segment_ptr) - 1
-        return {
-            "doc_topic": np.zeros((len(self._whole), self.n_topics)),
-            "segment_topic": np.zeros((n_segments, self.n_topics)),
-            "doc_topic_prior": np.zeros(self.n_topics),
-            "topic_word_prior": np.zeros(()),
-            **({} if self.bursts is None else {name: np.zeros(()) for name in BURST_SUMS}),
-        }
-
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums."""
-        self._add_parameters_to(sums)
+    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the shares of documents and of segments, given the state, to sums."""
         nodes = [np.zeros((len(ptr) - 1, self.n_topics)) for ptr in self._node_ptr]
         for s, shard in enumerate(self.shards):
             add_node_estimates(
@@ -661,19 +630,16 @@ class LDASampler(TopicSampler):
         sums["doc_topic"] += doc_topic
         sums["segment_topic"] += segment_topic
 
-    def _add_parameters_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        sums["doc_topic_prior"] += self.doc_topic_prior
-        sums["topic_word_prior"] += self.topic_word_prior
-        if self.bursts is not None:
-            for name, value in self.bursts.scalars().items():
-                sums[name] += value
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
+        return {**self.parameters(), **self._burst_scalars}
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
         return {
             **super().scalars(),
             "doc_topic_prior_sum": float(self.doc_topic_prior.sum()),
-            **({} if self.bursts is None else self.bursts.scalars()),
+            **self._burst_scalars,
         }
 
     def model(self) -> LDAModel:
@@ -901,20 +867,14 @@ class PowerLawLDASampler(LDASampler):
             self._stirling.values, self._stirling.row_ptr,
         )  # fmt: skip
 
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged over the kept sweeps."""
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
         return {
-            **super().empty_sums(),
-            "topic_word_discount": np.zeros(()),
-            "topic_word_concentration": np.zeros(()),
-            "topic_word_base": np.zeros(self._whole.n_features),
+            **super().shown_parameters(),
+            "topic_word_discount": self.discount,
+            "topic_word_concentration": self.concentration,
+            "topic_word_base": self.base(),
         }
-
-    def _add_parameters_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        super()._add_parameters_to(sums)
-        sums["topic_word_discount"] += self.discount
-        sums["topic_word_concentration"] += self.concentration
-        sums["topic_word_base"] += self.base()
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
@@ -939,49 +899,10 @@ class PowerLawLDASampler(LDASampler):
 # The chain over a corpus in partitions.
 
 
-def make_shard(
-    corpus: SegmentedCorpus,
-    init_streams: list[NDArray[np.uint64]],
-    streams: list[NDArray[np.uint64]],
-    settings: Any,
-) -> LDASampler:
-    """Return the sampler of a partition."""
-    n_topics, level, alpha, gamma, dirichlet, init = settings
-    return LDASampler(
-        corpus, n_topics, level, alpha, gamma, dirichlet, init, init_streams, streams, 1
-    )
-
-
 class DistributedLDASampler(DistributedSampler, LDASampler):
     """Markov chain of latent Dirichlet allocation over a corpus in partitions."""
 
-    def __init__(
-        self,
-        data: DistributedCorpus,
-        c: int,  # index of the chain
-        n_topics: int,
-        level: str,
-        doc_topic_prior: Any,
-        topic_word_prior: Any,
-        dirichlet_prior: tuple[float, float],
-        init: Any,
-        init_streams: list[NDArray[np.uint64]],
-        streams: list[NDArray[np.uint64]],
-    ):
-        self._start_parameters(n_topics, level, doc_topic_prior)
-        TopicSampler.__init__(self, n_topics, topic_word_prior, dirichlet_prior, streams, 1)
-        self._is_labeled = data.is_labeled
-        self.topics_trade_places = not (data.is_labeled or tells_apart(doc_topic_prior))
-        settings = n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init
-        self._begin_partitions(data, c, partial(make_shard, settings=settings), init_streams)
+    of_shard = LDASampler
 
     def _node_frequencies(self) -> Frequencies:
         return self._found[0]
-
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged here over the kept sweeps."""
-        return {"doc_topic_prior": np.zeros(self.n_topics), "topic_word_prior": np.zeros(())}
-
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums that are kept here."""
-        self._add_parameters_to(sums)

@@ -419,9 +419,6 @@ class Replica:
         return self.words
 
 
-_OF_PARTS = "doc_topic", "segment_topic", "segment_mixing"
-"""Sums that stay with the documents, in memory-mapped files."""
-
 _ROWS = 2**14
 """Number of rows of a sum that are reordered at once."""
 
@@ -580,17 +577,15 @@ class CorpusPartition:
         """Add the current values to the sums with this key."""
         chain = self.chains[c]
         with chain.opened(parameters) as sampler:
-            everything = sampler.empty_sums()  # only its small arrays are written to
             if key not in chain.sums:
-                chain.sums[key] = {
-                    name: zeros(everything[name].shape) for name in _OF_PARTS if name in everything
-                }
-            sampler.add_to({**everything, **chain.sums[key]})
+                shares = sampler._empty_shares()
+                chain.sums[key] = {name: zeros(value.shape) for name, value in shares.items()}
+            sampler.add_shares_to(chain.sums[key])
 
     def reorder(self, c: int, key: str, names: tuple[str, ...], order: NDArray[np.intp]) -> None:
         """Make label ``order[k]`` of these sums label k."""
-        for name in names:
-            values = self.chains[c].sums[key][name]
+        sums = self.chains[c].sums[key]
+        for values in [sums[name] for name in names if name in sums]:
             for begin in range(0, len(values), _ROWS):
                 rows = values[begin : begin + _ROWS]
                 rows[...] = rows[:, order]
