@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skdp._checks import check_beta_prior, check_gamma_prior, shorten
-from skdp._fit import FitState
 from skdp._numeric._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
 from skdp.topics._lda._sampler import (
     DistributedLDASampler,
     LDAModel,
@@ -22,10 +21,8 @@ from skdp.topics._lda._sampler import (
 )
 from skdp.topics._shared._arrays import LabeledCorpus
 from skdp.topics._shared._bursts import (
-    BURST_ATTRIBUTES,
     BURST_CONSTRAINTS,
     fitted_bursts,
-    given_bursts,
     make_bursts,
 )
 from skdp.topics._shared._fold_in import LikelihoodMixin
@@ -242,8 +239,10 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     }
 
     _optional_attributes = BaseTopicModel._optional_attributes | frozenset([
-        "topic_word_discount_", "topic_word_concentration_", "topic_word_base_", *BURST_ATTRIBUTES,
+        "topic_word_discount_", "topic_word_concentration_", "topic_word_base_",
     ])  # fmt: skip
+
+    _predicts_by = ("level",)
 
     def __init__(
         self,
@@ -311,7 +310,6 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
-        make_bursts(self)
         if self._power_law() is not None:
             self._check_power_law()
 
@@ -365,12 +363,6 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
                 "topic_word_concentration='auto' and topic_word_base='uniform'."
             )
 
-        if self.burst_concentration is not None:
-            raise TypeError(
-                f"Bursts of words take no {type(X).__name__}: their tables are drawn in one place. "
-                "Use X.compute(), or burst_concentration=None."
-            )
-
     def _size_of_topic(self, corpus: SegmentedCorpus) -> float:
         size = super()._size_of_topic(corpus)
         if self._power_law() is not None:
@@ -407,12 +399,6 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         arguments = (*arguments, self.n_jobs, make_bursts(self))
         return LDASampler(corpus, *arguments)
 
-    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
-        return {
-            **super()._fitted_attributes(state, final=final),
-            "_fitted_level": self.level,
-        }
-
     def _averaged_model(self) -> LDAModel:
         return LDAModel(
             self.components_.astype(np.float32),
@@ -423,13 +409,5 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
-        if isinstance(prior, str):
-            raise ValueError(
-                "doc_topic_prior must be given as numbers if topics are given, got "
-                f"{shorten(prior)}."
-            )
-        return {
-            "doc_topic_prior_": prior,
-            "_fitted_level": self.level,
-            **given_bursts(self),
-        }
+        check_given({"doc_topic_prior": prior})
+        return {"doc_topic_prior_": prior}

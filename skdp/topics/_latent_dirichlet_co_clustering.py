@@ -12,7 +12,7 @@ from skdp._checks import check_gamma_prior, check_memory, shorten
 from skdp._numeric._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
 from skdp.topics._lda._ldcc import (
     CoClusterAverages,
     CoClusterModel,
@@ -309,11 +309,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
             "document_topic_prior": self._check_document_topic_prior(),
             "segment_topic_prior": self._check_segment_topic_prior(),
         }
-        for name, value in given.items():
-            if isinstance(value, str):
-                raise ValueError(
-                    f"{name} must be given as numbers if topics are given, got {shorten(value)}."
-                )
+        check_given(given)
         return {f"{name}_": value for name, value in given.items()}
 
     @property

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.inference._trace import align_labels
-from skdp.topics._kernels._counts import Corpus, WordCounts
+from skdp.topics._kernels._counts import WordCounts
 from skdp.topics._kernels._lda import count_nodes, seat_randomly
 from skdp.topics._kernels._ldcc import (
     Clustering,
@@ -62,27 +62,17 @@ class CoClusterState(TopicState):
         return as_readonly(self._sampler.segment_topic_prior)
 
 
+@dataclass(eq=False)
 class ClusterSweep(ShardSweep):
     """A sweep of one shard of latent Dirichlet co-clustering."""
 
     _scratch = "rising", "scratch"
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        state: Clustering,
-        prior: ClusterPrior,
-        gamma: float,
-        rising: Rising,
-        longest: int,  # number of words of the longest segment of all shards
-        scratch: Any,
-    ):
-        super().__init__(corpus, state)
-        self.prior = prior
-        self.gamma = gamma
-        self.rising = rising
-        self.longest = longest
-        self.scratch = scratch
+    prior: ClusterPrior
+    gamma: float
+    rising: Rising
+    longest: int  # number of words of the longest segment of all shards
+    scratch: Any
 
     def _make_scratch(self) -> None:
         n_clusters, n_topics = self.prior.alpha.shape

@@ -126,31 +126,22 @@ def check_lists(words: ListedWords) -> None:
     refuse_count(int(np.searchsorted(row_ptr, at, side="right")) - 1, int(ids[at]))
 
 
+@dataclass(eq=False)
 class NodeSweep(ShardSweep):
     """A sweep of one shard of latent Dirichlet allocation."""
 
     _scratch = ("scratch",)
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        state: NodeTopics,
-        node_ptr: NDArray[np.int64],
-        alpha: NDArray[np.float64],
-        gamma: float,
-        scratch: DenseScratch | SparseScratch,  # for words as counts, or as lists
-        allowed: AllowedTopics | None,  # only if words are counts
-        bursts: tuple[float, float] | None = None,  # concentration and discount
-        places: TablePlaces | None = None,  # of the tables of bursts
-    ):
-        super().__init__(corpus, state)
-        self.bursts, self.places = bursts, places
-        self.allowed = allowed
-        self.node_ptr = node_ptr
-        self.alpha = alpha
-        self.gamma = gamma
-        self.scratch = scratch
-        self.is_sparse = isinstance(scratch, SparseScratch)
+    node_ptr: NDArray[np.int64]
+    alpha: NDArray[np.float64]
+    gamma: float
+    scratch: DenseScratch | SparseScratch  # for words as counts, or as lists
+    allowed: AllowedTopics | None  # only if words are counts
+    bursts: tuple[float, float] | None = None  # concentration and discount
+    places: TablePlaces | None = None  # of the tables of bursts
+
+    def __post_init__(self) -> None:
+        self.is_sparse = isinstance(self.scratch, SparseScratch)
 
     def _make_scratch(self) -> None:
         empty = empty_sparse_scratch if self.is_sparse else empty_dense_scratch
@@ -693,41 +684,6 @@ class PowerLaw(NamedTuple):
     has_shared_base: bool
 
 
-class PowerLawSweep:
-    """A sweep over all words and their tables; `stirling` must match the discount."""
-
-    def __init__(
-        self,
-        corpus: Corpus,
-        state: NodeTopics,
-        node_ptr: NDArray[np.int64],
-        alpha: NDArray[np.float64],
-        tables: tuple[NDArray[Any], ...],  # numbers by word and topic, by topic, and by word
-        parameters: tuple[float, float, float],  # as in `PowerLawLDASampler._all_parameters`
-        stirling: StirlingRatios,
-        allowed: AllowedTopics | None,
-    ):
-        self.corpus = corpus
-        self.state = state
-        self.node_ptr = node_ptr
-        self.alpha = alpha
-        self.tables = tables
-        self.parameters = parameters
-        self.stirling = stirling
-        self.allowed = allowed
-
-    def sweep(self, words: WordCounts, stream: NDArray[np.uint64]) -> NodeTopics:
-        """Draw the topics and tables of all words once; change `words` and return the state."""
-        n_topics = len(self.alpha)
-        allowed = self.allowed or AllowedTopics.every(n_topics, len(self.node_ptr) - 1)
-        sweep_power_law(
-            self.node_ptr, self.corpus.tokens, self.state.topics, words.counts, words.totals,
-            *self.tables, self.alpha, *self.parameters, *allowed,
-            self.stirling.values, self.stirling.row_ptr, *np.empty((4, n_topics)), stream,
-        )  # fmt: skip
-        return self.state
-
-
 class PowerLawLDASampler(LDASampler):
     """Markov chain of latent Dirichlet allocation with Pitman-Yor processes as topics."""
 
@@ -798,12 +754,16 @@ class PowerLawLDASampler(LDASampler):
         gamma = self.topic_word_prior if self.power_law.has_shared_base else 0.0
         return self.discount, self.concentration, gamma
 
-    def _sweep_of(self, s: int, words: Any) -> Any:
+    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
         if words.fixed:  # the first topics are given
-            return super()._sweep_of(s, words)
-        return PowerLawSweep(
-            self._corpora[s], self.shards[s], self._node_ptr[s], self.doc_topic_prior,
-            self._all_tables, self._all_parameters, self._stirling, self._allowed[s],
+            super()._sweep_words(words, streams)
+            return
+        (node_ptr,), (allowed,), n_topics = self._node_ptr, self._allowed, self.n_topics
+        allowed = allowed or AllowedTopics.every(n_topics, len(node_ptr) - 1)
+        sweep_power_law(
+            node_ptr, self._whole.tokens, self.topics, words.counts, words.totals,
+            *self._all_tables, self.doc_topic_prior, *self._all_parameters, *allowed,
+            self._stirling.values, self._stirling.row_ptr, *np.empty((4, n_topics)), streams[0],
         )  # fmt: skip
 
     def sweep(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import add_evidence, draw_bounded_beta, draw_given_evidence
-from skdp.topics._kernels._counts import Corpus, WordCounts
+from skdp.topics._kernels._counts import WordCounts
 from skdp.topics._kernels._lda import move_into_sets
 from skdp.topics._kernels._sweeps import (
     LARGEST_CONCENTRATION,
@@ -113,36 +114,22 @@ class OpenTableState(TableState):
         return float(self._sampler.top_concentration)
 
 
+@dataclass(eq=False)
 class TableSweep(ShardSweep):
     """A sweep of one shard of a table model."""
 
     _scratch = "scratch", "levels"
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        state: Assignments,
-        sampler: str,
-        prior: Prior,
-        weights: Ratios,
-        left_out: NDArray[np.intp],  # topics; documents with a table of one are skipped
-        may_open: int,  # number of topics without words that words may take
-        scratch: Any,
-        levels: Any,
-        allowed: AllowedTopics | None,
-        bursts: tuple[float, float] | None = None,  # concentration and discount
-        groups: BurstGroups | None = None,  # of words that share them
-    ):
-        super().__init__(corpus, state)
-        self.bursts, self.groups = bursts, groups
-        self.sampler = sampler
-        self.prior = prior
-        self.weights = weights
-        self.left_out = left_out
-        self.may_open = may_open
-        self.scratch = scratch
-        self.levels = levels
-        self.allowed = allowed
+    sampler: str
+    prior: Prior
+    weights: Ratios
+    left_out: NDArray[np.intp]  # topics; documents with a table of one are skipped
+    may_open: int  # number of topics without words that words may take
+    scratch: Any
+    levels: Any
+    allowed: AllowedTopics | None
+    bursts: tuple[float, float] | None = None  # concentration and discount
+    groups: BurstGroups | None = None  # of words that share them
 
     @property
     def _chained(self) -> bool:
