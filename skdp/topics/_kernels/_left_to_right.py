@@ -42,14 +42,13 @@ from skdp._numeric._random import next_double
 from skdp.topics._kernels import _btigs as _kernels_btigs
 from skdp.topics._kernels import _chain as _kernels_chain
 from skdp.topics._kernels._chain import (
-    BTIGS,
     GroupBursts,
     enter_group,
+    enter_level,
     rate_word,
     rebuild_level,
     sweep_segments_btigs,
-    weigh_level,
-    weigh_node,
+    weigh_topics,
 )
 from skdp.topics._kernels._counts import (
     BurstSeats,
@@ -65,6 +64,7 @@ from skdp.topics._kernels._counts import (
 from skdp.topics._kernels._ssa import DOCUMENT
 from skdp.topics._kernels._sweeps import redraw_concentrations
 from skdp.topics._kernels._tables import (
+    BTIGS,
     Assignments,
     Prior,
     parents_of,
@@ -159,27 +159,16 @@ def predict_level(i, corpus, assignments, prior, ahead):
 
 
 @njit_forceinline
-def enter_level(j, i, end, has_next, corpus, assignments, customers, level_customers):
-    """Write the customers of segment `j` to row `i`: words before `end`, tables of the next one."""
-    level_customers[i] = assignments.segment_to_previous[j + 1] if has_next else 0
-    for k in range(assignments.tables.shape[1]):
-        customers[i, k] = assignments.to_previous[j + 1, k] if has_next else 0
-    for x in range(corpus.segment_ptr[j], end):
-        customers[i, assignments.topics[x]] += 1
-        level_customers[i] += 1
-
-
-@njit_forceinline
 def enter_segment(i, end, corpus, assignments, prior, ahead):
     """Prepare for word `end`, the next word of level `i`."""
-    customers, level_customers = ahead.customers, ahead.level_customers
     if prior.to_previous > 0.0:
         for level in range(corpus.part_begin[i], i):
             stop = corpus.segment_ptr[level + 1]
-            enter_level(level, level, stop, True, corpus, assignments, customers, level_customers)
+            enter_level(level, level, stop, True, corpus, assignments, ahead)
             predict_level(level, corpus, assignments, prior, ahead)
-    enter_level(i, i, end, False, corpus, assignments, customers, level_customers)
+    enter_level(i, i, end, False, corpus, assignments, ahead)
     weigh_parents_of(i, corpus, assignments, prior, ahead)
+    customers = ahead.customers
     for k in range(prior.alpha.shape[0]):
         ahead.share[k] = customers[i, k] - prior.discount * count_tables(i, k, assignments, prior)
 
@@ -349,31 +338,12 @@ def copy_particle(source, target, n_tokens, n_levels, particles):
 @njit_internal_nogc
 def enter_levels(j, corpus, assignments, prior, ratios, levels):
     """Set the levels of a chain above segment `j` to their state when BTIGS reaches it."""
-    a, customers = prior.discount, levels.customers
-    share, opening = levels.share, levels.opening
     first = corpus.part_begin[j]
     for i in range(j - first):
         stop = corpus.segment_ptr[first + i + 1]
-        enter_level(
-            first + i, i, stop, True, corpus, assignments, customers, levels.level_customers
-        )
-        for k in range(prior.alpha.shape[0]):
-            share[i, k], opening[i, k] = 0.0, 1.0
-            if customers[i, k] > 0:
-                t = count_tables(first + i, k, assignments, prior)
-                share[i, k], opening[i, k] = weigh_node(
-                    BTIGS, np.int64(customers[i, k]), t, ratios.values, ratios.row_ptr, a
-                )
-        weigh_level(
-            i, first, a, prior.concentration, assignments.segment_tables,
-            assignments.segment_to_previous, prior.to_document, prior.to_previous,
-            levels.via_document, levels.via_previous,
-        )  # fmt: skip
-        levels.inverse[i] = 1.0 / (prior.concentration[first + i] + levels.level_customers[i])
-        rebuild_level(
-            i, share, opening, levels.fixed_part, levels.mu_part, levels.via_document,
-            levels.via_previous, levels.inverse,
-        )  # fmt: skip
+        enter_level(first + i, i, stop, True, corpus, assignments, levels)
+        weigh_topics(BTIGS, i, first + i, assignments, ratios, prior.discount, levels)
+        rebuild_level(i, first, assignments, prior, levels)
 
 
 # numba inlines both of these into their caller, so code that is not called is not compiled.

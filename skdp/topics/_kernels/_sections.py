@@ -55,14 +55,19 @@ from skdp._numeric._numba import (
     njit_loop,
 )
 from skdp._numeric._random import next_double, stream_of_content
-from skdp._numeric._simd import assume_nonnegative, draw_product, prefetch
+from skdp._numeric._simd import assume_nonnegative, prefetch
 from skdp.processes._concentration import draw_seating_evidence, draw_table_evidence
 from skdp.processes._kernels_stirling import log_stirling
 from skdp.topics._kernels._btigs import look_up_weights
-from skdp.topics._kernels._chain import draw_word, enter_group, remove_word, weigh_word
-from skdp.topics._kernels._counts import AHEAD, LESS, MORE, log_rising
+from skdp.topics._kernels._chain import (
+    draw_word,
+    enter_bursts,
+    enter_group,
+    remove_word,
+    weigh_word,
+)
+from skdp.topics._kernels._counts import AHEAD, log_rising
 from skdp.topics._kernels._sweeps import add_probabilities
-from skdp.topics._kernels._tables import count_word
 
 
 class Paragraphs(NamedTuple):
@@ -145,7 +150,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
     shift = gamma * words.counts.shape[0]
     offset = np.float32(gamma)
     tokens, topics = corpus.tokens, state.topics
-    counts, totals, fixed = words.counts, words.totals, words.fixed
+    counts = words.counts
     n_k, customers, base = scratch.n_k, scratch.customers, scratch.base
     reciprocal, factor, up = scratch.reciprocal, scratch.factor, scratch.up
     share, opening = scratch.share, scratch.opening
@@ -173,10 +178,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
         if begin == end:
             continue
         tables, n_tables = state.paragraph_tables[j], state.paragraph_totals[j]
-        if bursts is not None:
-            if bursts.each_segment:
-                enter_group(j, topics, bursts, reciprocal)
-            start = begin if bursts.each_segment else bursts.group_ptr[d]
+        start = enter_bursts(d, j, begin, topics, bursts, reciprocal)
         for k in range(n_topics):
             n_k[k] = 0
             share[k], opening[k] = 0.0, 1.0
@@ -215,10 +217,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
                     tables_changed = True
                 n_k[k] = n - 1
                 reweigh(k, n - 1, t, paragraphs, share, opening)
-                if bursts is None:
-                    count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
-                else:
-                    remove_word(x, w, k, start, words, shift, bursts, reciprocal, may_open)
+                remove_word(x, w, k, start, words, shift, bursts, reciprocal, may_open)
 
             # If tables have changed, reweigh all topics, otherwise only the topic of the word.
             if tables_changed:
@@ -233,24 +232,16 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
                         via_document, inverse, via_section, bursts.ones, bursts.customer, scratch
                     )
                     for i in range(n_topics):
-                        weigh_word(i, bursts.customer[i], bursts, factor)
+                        weigh_word(i, bursts.customer[i], bursts, reciprocal, factor)
                 tables_changed = False
             elif k >= 0:
                 customer = share[k] + opening[k] * (via_section * up[k])
-                if bursts is None:
-                    factor[k] = reciprocal[k] * customer
-                else:
-                    weigh_word(k, customer, bursts, factor)
+                weigh_word(k, customer, bursts, reciprocal, factor)
 
             # Draw the topic, and up the tree whether the word and its table open tables.
-            if bursts is None:
-                k = draw_product(counts, w, offset, factor, sums, rng)
-                count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
-            else:
-                k = draw_word(
-                    x, w, start, offset, words, shift, factor, sums, bursts, reciprocal, may_open,
-                    rng,
-                )  # fmt: skip
+            k = draw_word(
+                x, w, start, offset, words, shift, factor, sums, bursts, reciprocal, may_open, rng
+            )
             topics[x] = k
             n, t = n_k[k], np.int64(tables[k])
             via = opening[k] * via_section * up[k]
@@ -277,10 +268,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
             reweigh(k, n + 1, t, paragraphs, share, opening)
             if not tables_changed:
                 customer = share[k] + opening[k] * (via_section * up[k])
-                if bursts is None:
-                    factor[k] = reciprocal[k] * customer
-                else:
-                    weigh_word(k, customer, bursts, factor)
+                weigh_word(k, customer, bursts, reciprocal, factor)
         state.paragraph_totals[j] = n_tables
         for k in range(n_topics):
             n_k[k] = 0

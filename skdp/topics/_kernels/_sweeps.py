@@ -27,12 +27,14 @@ from skdp.processes._concentration import (
 )
 from skdp.topics._kernels import _btigs as _kernels_btigs
 from skdp.topics._kernels import _chain as _kernels_chain
-from skdp.topics._kernels import _cmgs as _kernels_cmgs
-from skdp.topics._kernels import _ssa as _kernels_ssa
-from skdp.topics._kernels._chain import BTIGS, CMGS, SSA, enter_group, weigh_word
+from skdp.topics._kernels._chain import enter_group, weigh_word
+from skdp.topics._kernels._cmgs import sweep_document_cmgs, sweep_document_ssa
 from skdp.topics._kernels._counts import weigh_seats
 from skdp.topics._kernels._ssa import DOCUMENT, PREVIOUS, open_seat, seats_for
 from skdp.topics._kernels._tables import (
+    BTIGS,
+    CMGS,
+    SSA,
     add_estimates,
     count_customers,
     parents_of,
@@ -43,8 +45,6 @@ SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION = 1e-8, 1e12
 """Bounds at which b is practically 0 or infinite; beyond, weights of topics overflow or vanish."""
 
 _sweep_btigs = _kernels_btigs.sweep_document
-_sweep_cmgs = _kernels_cmgs.sweep_document
-_sweep_ssa = _kernels_ssa.sweep_document
 _sweep_chain = _kernels_chain.sweep_document
 
 
@@ -91,11 +91,11 @@ def _sweep_document(
     elif sampler == BTIGS:
         _sweep_btigs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif sampler == CMGS:
-        _sweep_cmgs(d, corpus, assignments, words, prior, ratios, scratch, rng)
+        sweep_document_cmgs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif assignments.seat_free[1] < seats_for(d, begin, corpus, prior):
         end = begin
     else:
-        _sweep_ssa(d, corpus, assignments, words, prior, scratch, rng)
+        sweep_document_ssa(d, corpus, assignments, words, prior, ratios, scratch, rng)
     return end
 
 
@@ -190,7 +190,7 @@ def add_probabilities(d, begin, end, topics, words, factor, bursts, scored, nu):
         start = bursts.group_ptr[j if bursts.each_segment else d]
         for k in range(nu.shape[1]):
             nu[j, k] += scored.nu[j, k]
-            weigh_word(k, scored.nu[j, k], bursts, factor)
+            weigh_word(k, scored.nu[j, k], bursts, bursts.ones, factor)
             scored.nu[j, k] = 0.0
         for x in range(scored.ptr[j], scored.ptr[j + 1]):
             p = np.float64(total_product(words.counts, scored.words[x], np.float32(0.0), factor))
