@@ -51,7 +51,6 @@ from skdp.topics._kernels._chain import (
     weigh_topics,
 )
 from skdp.topics._kernels._counts import (
-    BurstSeats,
     Corpus,
     draw_sum,
     find_seat,
@@ -60,6 +59,7 @@ from skdp.topics._kernels._counts import (
     resample,
     take_place,
     weigh_seats,
+    with_seats,
 )
 from skdp.topics._kernels._ssa import DOCUMENT
 from skdp.topics._kernels._sweeps import redraw_concentrations
@@ -296,12 +296,7 @@ def bursts_of(r, particles, bursts):
     """Return the bursts of particle `r`."""
     if bursts is None:
         return None
-    seats = bursts.seats
-    own = BurstSeats(
-        seats.concentration, seats.discount, seats.firsts, particles.seats[r], seats.sizes,
-        seats.served, seats.in_use, seats.inverse, seats.customers, seats.opened, seats.share,
-        seats.weights,
-    )  # fmt: skip
+    own = with_seats(bursts.seats, bursts.seats.firsts, particles.seats[r])
     return GroupBursts(
         own, bursts.each_segment, bursts.group_ptr, bursts.words, bursts.ones, bursts.customer,
         bursts.inverse, bursts.rate,

@@ -470,11 +470,10 @@ def fold_in(
     corpus, lengths, state, words, sections, paragraphs, alpha, scratch, bursts, scored, n_sweeps,
     burn_in, amount, place, key, doc_topic, section_topic, paragraph_topic, rng,
 ):  # fmt: skip
-    """Write E[mu], E[nu] of every document, with topics fixed; see `_shared/_fold_in`.
+    """Add E[mu], E[nu] of every document, with topics fixed, to sums; see `_shared/_fold_in`.
 
-    With bursts, write the probabilities of `scored` words, too.
+    With bursts, add the probabilities of `scored` words, too.
     """
-    scale = 1.0 / (n_sweeps - burn_in)
     while place[0] < corpus.doc_ptr.shape[0] - 1 and amount > 0:
         d = place[0]
         first, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
@@ -503,13 +502,4 @@ def fold_in(
             place[1] += 1
             amount -= content.shape[0] + (end - begin) + 1
         if place[1] == n_sweeps:
-            for k in range(alpha.shape[0]):
-                doc_topic[d, k] *= scale
-                for r in range(first, last):
-                    section_topic[r, k] *= scale
-                for j in range(begin, end):
-                    paragraph_topic[j, k] *= scale
-            if bursts is not None:
-                for x in range(scored.ptr[begin], scored.ptr[end]):
-                    scored.out[x] *= scale
             place[0], place[1] = d + 1, 0

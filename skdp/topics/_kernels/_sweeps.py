@@ -276,13 +276,12 @@ def _make_fold_in(sampler, chained):
         corpus, lengths, assignments, words, prior, groups, each_segment, drawn, ratios, scratch,
         levels, bursts, scored, n_sweeps, burn_in, work, place, key, doc_topic, segment_topic, rng,
     ):  # fmt: skip
-        """Write E[mu] and E[nu] of documents, with topics fixed; see `_shared/_fold_in`.
+        """Add E[mu] and E[nu] of documents, with topics fixed, to sums; see `_shared/_fold_in`.
 
         If the shape of their prior is not 0, concentrations are drawn, by document or by segment
         (`each_segment`): `drawn` (G,) and the concentrations of `prior` are changed. With bursts,
-        probabilities of `scored` words are written, too.
+        probabilities of `scored` words are added, too.
         """
-        scale = 1.0 / (n_sweeps - burn_in)
         while place[0] < corpus.doc_ptr.shape[0] - 1 and work > 0:
             d = place[0]
             begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
@@ -316,13 +315,6 @@ def _make_fold_in(sampler, chained):
                 place[2] = begin
                 work -= size
             if place[1] == n_sweeps:
-                for k in range(prior.alpha.shape[0]):
-                    doc_topic[d, k] *= scale
-                    for j in range(begin, end):
-                        segment_topic[j, k] *= scale
-                if bursts is not None:
-                    for x in range(scored.ptr[begin], scored.ptr[end]):
-                        scored.out[x] *= scale
                 place[0], place[1], place[2] = d + 1, 0, end
         return 0
 

@@ -109,8 +109,8 @@ class HDPSampler(SeededMoves, TopicSampler):
     """
 
     _data_attributes = (
-        *TopicSampler._data_attributes, "_node_ptr", "_node_of", "_scratch", "_division", "_places",
-        "_allowed", "_labeled", "_unlabeled",
+        *TopicSampler._data_attributes, "_node_ptr", "_node_of", "_scratch", "_division",
+        "_move_corpus", "_allowed", "_labeled", "_unlabeled",
     )  # fmt: skip
 
     shards: list[NodeTopics]
@@ -144,7 +144,7 @@ class HDPSampler(SeededMoves, TopicSampler):
             sweep_nodes(
                 0, len(self._node_ptr) - 1, self._node_ptr, tokens, topics,
                 self._first_topics(init), np.full(n_topics, concentration / n_topics), 0.0,
-                empty_dense_scratch(n_topics), init_stream,
+                empty_dense_scratch(n_topics), None, init_stream,
             )  # fmt: skip
         elif self._has_prior_mean:
             of_words = None

@@ -133,21 +133,9 @@ class CoClusterFoldIn:
         place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         for work in slices(halt):
             fold_in_clusters(
-                arrays,
-                clustering,
-                self.words,
-                prior,
-                self.rising,
-                scratch,
-                n_sweeps,
-                burn_in,
-                work,
-                place,
-                key,
-                doc_topic,
-                segment_topic,
-                rng,
-            )
+                arrays, clustering, self.words, prior, self.rising, scratch, n_sweeps, burn_in,
+                work, place, key, doc_topic, segment_topic, rng,
+            )  # fmt: skip
             if place[0] == len(corpus):
                 break
         doc_topic /= n_sweeps - burn_in

@@ -14,12 +14,14 @@ from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_bounded_beta, draw_concentration
 from skdp.processes._network_tables import StirlingRatios
-from skdp.topics._kernels._counts import Corpus, WordCounts, sweep_nodes_with_bursts
+from skdp.topics._kernels._counts import Corpus, WordCounts
 from skdp.topics._kernels._lda import (
     SPARSE_FROM,
     DenseScratch,
+    Nodes,
     SparseScratch,
     WordLists,
+    WordTables,
     add_node_estimates,
     count_nodes,
     counts_of_lists,
@@ -158,24 +160,21 @@ class NodeSweep(ShardSweep):
         bursts: Any = None
         if self.bursts is not None and self.places is not None:
             bursts = self.places.seats(self.bursts, self.state.seats, len(self.alpha))
+        tokens, topics = self.corpus.tokens, self.state.topics
+        parameters, n_nodes = (self.alpha, self.gamma, self.scratch), len(self.node_ptr) - 1
         if self.allowed is not None:
             sweep_labeled_nodes(
-                self.node_ptr, self.corpus.tokens, self.state.topics, words, self.alpha,
-                self.gamma, self.scratch, *self.allowed, np.empty(len(self.alpha)), bursts, stream,
+                self.node_ptr, tokens, topics, words, *parameters, *self.allowed,
+                np.empty(len(self.alpha)), bursts, stream,
             )  # fmt: skip
-            return self.state
-        if bursts is not None:
-            sweep_nodes_with_bursts(
-                0, len(self.node_ptr) - 1, self.node_ptr, self.corpus.tokens, self.state.topics,
-                words, self.alpha, self.gamma, self.scratch, bursts, stream,
-            )  # fmt: skip
-            return self.state
-        counts = (words.lists, words.totals) if self.is_sparse else (words,)
-        kernel = sweep_nodes_sparse if self.is_sparse else sweep_nodes
-        kernel(
-            0, len(self.node_ptr) - 1, self.node_ptr, self.corpus.tokens, self.state.topics,
-            *counts, self.alpha, self.gamma, self.scratch, stream,
-        )  # fmt: skip
+        elif self.is_sparse:
+            sweep_nodes_sparse(
+                0, n_nodes, self.node_ptr, tokens, topics, *words, *parameters, stream
+            )
+        else:
+            sweep_nodes(
+                0, n_nodes, self.node_ptr, tokens, topics, words, *parameters, bursts, stream
+            )
         return self.state
 
 
@@ -241,6 +240,12 @@ def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> NDArray[np.
     """Return the tokens of each node as offsets, (nodes + 1,)."""
     ptr = corpus.segment_ptr[corpus.doc_ptr] if level == "document" else corpus.segment_ptr
     return as_readonly(np.asarray(ptr, dtype=np.int64))
+
+
+def nodes_of(corpus: SegmentedCorpus, level: str) -> Nodes:
+    """Return the documents and nodes of a corpus in the form that kernels take."""
+    ptr = tokens_of_nodes(corpus, level), nodes_of_documents(corpus, level)
+    return Nodes(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, *ptr)
 
 
 def shares_of_nodes(
@@ -311,9 +316,8 @@ class LDAFoldIn:
         """Return E[theta] of documents (D, K) and of segments (J, K)."""
         model, settings = self.model, self.settings
         n_topics = len(model.doc_topic_prior)
-        node_ptr = tokens_of_nodes(corpus, model.level)
-        nodes = np.zeros((len(node_ptr) - 1, n_topics))
-        nodes_of = nodes_of_documents(corpus, model.level)
+        arrays = nodes_of(corpus, model.level)
+        nodes = np.zeros((len(arrays.node_ptr) - 1, n_topics))
         topics = np.full(len(corpus.tokens), -1, dtype=np.int32)
         prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
         # With a tiny prior the first word would fix the topic of all, and no word could leave it.
@@ -324,29 +328,13 @@ class LDAFoldIn:
         place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         for work in slices(halt):
             fold_in_nodes(
-                corpus.tokens,
-                corpus.segment_ptr,
-                corpus.doc_ptr,
-                node_ptr,
-                nodes_of,
-                topics,
-                self.words,
-                first_prior,
-                prior,
-                scratch,
-                bursts,
-                settings.n_sweeps,
-                settings.burn_in,
-                work,
-                place,
-                key,
-                nodes,
-                opening,
-                own,
-                rng,
-            )
+                arrays, topics, self.words, first_prior, prior, scratch, bursts, settings.n_sweeps,
+                settings.burn_in, work, place, key, nodes, opening, own, rng,
+            )  # fmt: skip
             if place[0] == len(corpus):
                 break
+        for sums in (nodes, opening, own):
+            sums *= settings.scale
         shares = shares_of_nodes(corpus, model.level, nodes, model.doc_topic_prior)
         if bursts is None:
             return shares
@@ -368,20 +356,11 @@ class LDALikelihood:
         """Return the log of an estimate of the probability of every document, (D,)."""
         model = self.model
         out = np.zeros(len(corpus))
+        prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
         estimate_nodes(
-            n_particles,
-            corpus.tokens,
-            corpus.segment_ptr,
-            corpus.doc_ptr,
-            tokens_of_nodes(corpus, model.level),
-            nodes_of_documents(corpus, model.level),
-            self.words,
-            np.array(model.doc_topic_prior),  # as in `TableModel.prior`
-            empty_dense_scratch(len(model.doc_topic_prior)),
-            model.empty_seats(corpus),
-            key,
-            out,
-        )
+            n_particles, nodes_of(corpus, model.level), self.words, prior,
+            empty_dense_scratch(len(prior)), model.empty_seats(corpus), key, out,
+        )  # fmt: skip
         return out
 
 
@@ -745,14 +724,13 @@ class PowerLawLDASampler(LDASampler):
             self.topic_word_prior = self.concentration / self._whole.n_features
 
     @property
-    def _all_tables(self) -> tuple[NDArray[Any], ...]:
-        return self.tables, self.topic_tables, self.word_tables
-
-    @property
-    def _all_parameters(self) -> tuple[float, float, float]:
-        """Discount, concentration, and the prior of a shared base, or 0."""
+    def _law(self) -> WordTables:
+        """The tables and the parameters in the form that kernels take."""
         gamma = self.topic_word_prior if self.power_law.has_shared_base else 0.0
-        return self.discount, self.concentration, gamma
+        return WordTables(
+            self.tables, self.topic_tables, self.word_tables, float(self.discount),
+            float(self.concentration), float(gamma), self._stirling.values, self._stirling.row_ptr,
+        )  # fmt: skip
 
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
         if words.fixed:  # the first topics are given
@@ -761,9 +739,8 @@ class PowerLawLDASampler(LDASampler):
         (node_ptr,), (allowed,), n_topics = self._node_ptr, self._allowed, self.n_topics
         allowed = allowed or AllowedTopics.every(n_topics, len(node_ptr) - 1)
         sweep_power_law(
-            node_ptr, self._whole.tokens, self.topics, words.counts, words.totals,
-            *self._all_tables, self.doc_topic_prior, *self._all_parameters, *allowed,
-            self._stirling.values, self._stirling.row_ptr, *np.empty((4, n_topics)), streams[0],
+            node_ptr, self._whole.tokens, self.topics, words, self._law, self.doc_topic_prior,
+            *allowed, np.empty((4, n_topics)), streams[0],
         )  # fmt: skip
 
     def sweep(self) -> None:
@@ -787,11 +764,9 @@ class PowerLawLDASampler(LDASampler):
         if not isinstance(self.power_law.discount, str):
             return
         p, q = self.power_law.discount_prior
-        of_tables, of_seatings = gather_evidence(
-            self._words.counts, self.tables, self.topic_tables, self.discount, self.concentration,
-            self._stirling.values, self._stirling.row_ptr, self.streams[0],
-        )  # fmt: skip
-        self.discount = draw_bounded_beta(p + of_tables, q + of_seatings, self.streams[0])
+        stream = self.streams[0]
+        of_tables, of_seatings = gather_evidence(self._words.counts, self._law, stream)
+        self.discount = draw_bounded_beta(p + of_tables, q + of_seatings, stream)
         self._make_ratios()
 
     def _update_concentration(self) -> None:
@@ -823,9 +798,8 @@ class PowerLawLDASampler(LDASampler):
     def log_joint(self) -> float:
         """Return log p(words, topics, numbers of tables | parameters)."""
         return self._log_prior() + log_probability_of_power_law(
-            self._words.counts, self._words.totals, *self._all_tables, *self._all_parameters,
-            self._stirling.values, self._stirling.row_ptr,
-        )  # fmt: skip
+            self._words.counts, self._words.totals, self._law
+        )
 
     def shown_parameters(self) -> dict[str, Any]:
         """Return the parameters to show."""

@@ -225,7 +225,10 @@ class SectionFoldIn:
             if place[0] == len(corpus):
                 break
         probabilities = np.zeros(0) if scored is None else scored.out
-        return doc_topic, paragraph_topic, probabilities, section_topic
+        found = doc_topic, paragraph_topic, probabilities, section_topic
+        for sums in found:
+            sums *= settings.scale
+        return found
 
 
 # The chain.
