@@ -307,16 +307,13 @@ class SectionedTopicModel(BaseTopicModel):
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
         )
 
-    def _section_parameters_of_fit(self) -> SectionParameters:
-        """Return the parameters for samplers, with the seeds for X."""
-        return self._section_parameters()._replace(topic_word_prior=self._word_prior())
-
     # Chains
 
     def _start_local_sampler(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
     ) -> SectionSampler:
-        init, given = self._check_init(corpus.n_features), self._section_parameters_of_fit()
+        init = self._check_init(corpus.n_features)
+        given = self._section_parameters()._replace(topic_word_prior=self._word_prior())
         if isinstance(init, str) and init == "lda":
             init = topics_by_lda(corpus, self.n_components, given, root, c)
         return SectionSampler(

@@ -40,7 +40,6 @@ from skdp._numeric._numba import (
 )
 from skdp._numeric._random import next_double
 from skdp.topics._kernels import _btigs as _kernels_btigs
-from skdp.topics._kernels import _chain as _kernels_chain
 from skdp.topics._kernels._chain import (
     GroupBursts,
     enter_group,
@@ -80,7 +79,6 @@ A Python int would have another numba type.
 """
 
 _sweep_btigs = _kernels_btigs.sweep_document
-_sweep_chain = _kernels_chain.sweep_document
 
 
 class Particles(NamedTuple):
@@ -341,36 +339,26 @@ def enter_levels(j, corpus, assignments, prior, ratios, levels):
         rebuild_level(i, first, assignments, prior, levels)
 
 
-# numba inlines both of these into their caller, so code that is not called is not compiled.
+# numba inlines it into its callers, so code that is not called is not compiled.
 
 
 @njit_inlined_source
-def move_document(chained, seen, assignments, words, prior, ratios, scratch, levels, bursts, rng):
-    """Sweep the words so far."""
-    if chained:
-        _sweep_chain(
-            BTIGS, ALONE, ALONE, seen.document, assignments, words, prior, ratios, scratch, levels,
-            bursts, rng,
-        )  # fmt: skip
-    else:
-        _sweep_btigs(ALONE, seen.document, assignments, words, prior, ratios, scratch, rng)
-
-
-@njit_inlined_source
-def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, levels, bursts, rng):
-    """Sweep the words so far of level `i`, the last level."""
+def move_words(
+    chained, begin, end, seen, assignments, words, prior, ratios, scratch, levels, bursts, rng
+):
+    """Sweep the words so far of levels `begin` to `end` - 1, the last level so far."""
     if chained:
         total = 0.0
         for k in range(prior.alpha.shape[0]):
             levels.base[k] = prior.alpha[k] + assignments.document_tables[0, k]
             total += prior.alpha[k] + assignments.document_tables[0, k]
-        enter_levels(i, seen.document, assignments, prior, ratios, levels)
+        enter_levels(begin, seen.document, assignments, prior, ratios, levels)
         sweep_segments_btigs(
-            ALONE, i, i + 1, total, seen.document, assignments, words, prior, ratios,
+            ALONE, begin, end, total, seen.document, assignments, words, prior, ratios,
             scratch, levels, bursts, rng,
         )  # fmt: skip
     else:
-        seen.here_ptr[0], seen.here_ptr[1] = i, i + 1
+        seen.here_ptr[0], seen.here_ptr[1] = begin, end
         _sweep_btigs(ALONE, seen.segment, assignments, words, prior, ratios, scratch, rng)
 
 
@@ -411,14 +399,14 @@ def _left_to_right(chained):
                     )  # fmt: skip
                     drawn, own = particles.drawn[r], bursts_of(r, particles, bursts)
                     if moves_all and i > 0:
-                        move_document(
-                            chained, seen, assignments, words, of_particle, ratios, scratch, levels,
-                            own, rng,
+                        move_words(
+                            chained, ALONE, i + 1, seen, assignments, words, of_particle, ratios,
+                            scratch, levels, own, rng,
                         )  # fmt: skip
                     if begin > first:
-                        move_segment(
-                            chained, i, seen, assignments, words, of_particle, ratios, scratch,
-                            levels, own, rng,
+                        move_words(
+                            chained, i, i + 1, seen, assignments, words, of_particle, ratios,
+                            scratch, levels, own, rng,
                         )  # fmt: skip
                     group, after = 0, n_groups
                     if not moves_all:  # only the concentration of the segment, if it has its own

@@ -431,38 +431,35 @@ def log_prior_of_all(corpus, state, sections, paragraphs, alpha, n_k):
     return result
 
 
+@njit_internal
+def add_evidence(n_tables, customers, tables, level, evidence, rng):
+    """Add the drawn powers of a and 1 - a of a node to `evidence` (2,); clear `customers` (K,)."""
+    a = level.discount
+    evidence[0] += draw_table_evidence(n_tables, level.concentration, a, rng)
+    for k in range(tables.shape[0]):
+        n, t = customers[k], np.int64(tables[k])
+        evidence[1] += draw_seating_evidence(n, t, a, level.values, level.row_ptr, rng)
+        customers[k] = 0
+
+
 @njit
 def gather_discount_evidence(corpus, state, sections, paragraphs, n_k, evidence, rng):
     """Write the drawn powers of a and 1 - a of sections and of paragraphs to `evidence` (2, 2).
 
     Levels hold Stirling ratios, and `n_k` is zero on entry and exit.
     """
-    n_topics = state.document_tables.shape[1]
     evidence[:] = 0.0
     for r in range(corpus.section_ptr.shape[0] - 1):
-        evidence[0, 0] += draw_table_evidence(
-            state.section_totals[r], sections.concentration, sections.discount, rng
-        )
-        for k in range(n_topics):
-            n = np.int64(0)
+        for k in range(n_k.shape[0]):
             for j in range(corpus.section_ptr[r], corpus.section_ptr[r + 1]):
-                n += state.paragraph_tables[j, k]
-            evidence[0, 1] += draw_seating_evidence(
-                n, np.int64(state.section_tables[r, k]), sections.discount, sections.values,
-                sections.row_ptr, rng,
-            )  # fmt: skip
+                n_k[k] += state.paragraph_tables[j, k]
+        tables = state.section_tables[r]
+        add_evidence(state.section_totals[r], n_k, tables, sections, evidence[0], rng)
     for j in range(corpus.paragraph_ptr.shape[0] - 1):
-        evidence[1, 0] += draw_table_evidence(
-            state.paragraph_totals[j], paragraphs.concentration, paragraphs.discount, rng
-        )
         for i in range(corpus.paragraph_ptr[j], corpus.paragraph_ptr[j + 1]):
             n_k[state.topics[i]] += 1
-        for k in range(n_topics):
-            evidence[1, 1] += draw_seating_evidence(
-                n_k[k], np.int64(state.paragraph_tables[j, k]), paragraphs.discount,
-                paragraphs.values, paragraphs.row_ptr, rng,
-            )  # fmt: skip
-            n_k[k] = 0
+        tables = state.paragraph_tables[j]
+        add_evidence(state.paragraph_totals[j], n_k, tables, paragraphs, evidence[1], rng)
 
 
 @njit

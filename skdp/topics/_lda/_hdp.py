@@ -35,26 +35,16 @@ from skdp.topics._kernels._lda import (
 from skdp.topics._lda._sampler import LDAModel, NodeTopics, shares_of_nodes, tokens_of_nodes
 from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps
 from skdp.topics._shared._bursts import Bursts
-from skdp.topics._shared._sampler import SeededMoves, TopicSampler, TopicState
+from skdp.topics._shared._sampler import OpenState, SeededMoves, TopicSampler
 
 
-class HDPState(TopicState):
-    """The state of a chain whose number of topics is inferred."""
-
-    @property
-    def top_weights(self) -> NDArray[np.float64]:
-        """Weights beta of the topics that have words, (K,); all others have the rest."""
-        return as_readonly(self._sampler.weights)
+class HDPState(OpenState):
+    """The state of a chain of a hierarchical Dirichlet process."""
 
     @property
     def concentration(self) -> float:
         """Concentration alpha of documents (or segments)."""
         return float(self._sampler.concentration)
-
-    @property
-    def top_concentration(self) -> float:
-        """Concentration gamma of the topics' weights."""
-        return float(self._sampler.top_concentration)
 
 
 MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000

@@ -258,13 +258,9 @@ class CoClusterSampler(TopicSampler):
     # Parameters and shown attributes
 
     def _update_parameters(self) -> None:
-        if isinstance(self.given_document_topic_prior, str):
-            self.document_topic_prior = update_by_frequencies(
-                self.document_topic_prior,
-                self._document_frequencies(),
-                *self.dirichlet_prior,
-                symmetric=self.given_document_topic_prior == "auto-symmetric",
-            )
+        self.document_topic_prior = self._learned(
+            self.document_topic_prior, self.given_document_topic_prior, self._document_frequencies
+        )
         if self.learns_segment_topic_prior:
             self.segment_topic_prior = self._updated_rows()
             self._make_ratios()

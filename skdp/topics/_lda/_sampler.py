@@ -52,7 +52,6 @@ from skdp.topics._shared._arrays import (
     refuse_count,
     sum_rises,
     tells_apart,
-    update_by_frequencies,
     update_symmetric_dirichlet,
 )
 from skdp.topics._shared._bursts import Bursts, TablePlaces
@@ -557,13 +556,8 @@ class LDASampler(TopicSampler):
 
     def _update_parameters(self) -> None:
         self._update_bursts()
-        if not isinstance(self.given_prior, str):
-            return
-        self.doc_topic_prior = update_by_frequencies(
-            self.doc_topic_prior,
-            self._node_frequencies(),
-            *self.dirichlet_prior,
-            symmetric=self.given_prior == "auto-symmetric",
+        self.doc_topic_prior = self._learned(
+            self.doc_topic_prior, self.given_prior, self._node_frequencies
         )
 
     def _node_frequencies(self) -> Frequencies:

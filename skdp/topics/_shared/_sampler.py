@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from skdp.topics._kernels._counts import WordCounts, log_likelihood_of_words, sc
 from skdp.topics._shared._arrays import (
     AllowedTopics,
     FixedTopics,
+    Frequencies,
     Seeds,
     WordPrior,
     check_counts,
@@ -25,6 +26,7 @@ from skdp.topics._shared._arrays import (
     flat,
     split_documents,
     sum_rises,
+    update_by_frequencies,
     update_symmetric_dirichlet,
 )
 from skdp.topics._shared._bursts import Bursts, TablePlaces
@@ -337,6 +339,13 @@ class TopicSampler(ChainComponent):
         """Draw or re-estimate the model-specific parameters."""
         raise NotImplementedError
 
+    def _learned(self, prior: Any, given: Any, frequencies: Callable[[], Frequencies]) -> Any:
+        """Return a Dirichlet prior after a step of learning, unless it is given as numbers."""
+        if not isinstance(given, str):
+            return prior
+        symmetric = given == "auto-symmetric"
+        return update_by_frequencies(prior, frequencies(), *self.dirichlet_prior, symmetric)
+
     @property
     def word_counts(self) -> NDArray[np.float32]:
         """M_kw, words by topic, (K, W)."""
@@ -498,6 +507,20 @@ class TopicState:
     def copy(self) -> TopicState:
         """Return a state that later sweeps do not change."""
         return type(self)(self._sampler.copy())
+
+
+class OpenState(TopicState):
+    """The state of a chain whose number of topics is inferred."""
+
+    @property
+    def top_weights(self) -> NDArray[np.float64]:
+        """Weights beta of the topics that have words, (K,); all others have the rest."""
+        return as_readonly(self._sampler.weights)
+
+    @property
+    def top_concentration(self) -> float:
+        """Concentration gamma of the topics' weights."""
+        return float(self._sampler.top_concentration)
 
 
 # Moves by which topics with seed words get words that other topics have, and lose them.

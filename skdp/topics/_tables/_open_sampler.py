@@ -98,16 +98,8 @@ def empty_division(
     blocks, seats = seating.blocks, seating.seats
     n_blocks = len(blocks.node_of)
     found = (seats.topic[seats.kind == DOCUMENT] == second).astype(np.int8)
-    division = Division(
-        members=np.arange(n_blocks),
-        sides=np.zeros(n_blocks, np.int8),
-        found=found,
-        bound=np.zeros(n_features, np.int8),
-        priors=np.zeros(3),
-        log_shares=np.zeros(2),
-        side_counts=np.zeros((2, n_features)),
-        side_totals=np.zeros(2),
-    )
+    division = moves.empty_division(n_blocks, n_features)
+    division = division._replace(members=np.arange(n_blocks), found=found)
     return division, division._replace(members=np.arange(len(blocks.tokens)))
 
 

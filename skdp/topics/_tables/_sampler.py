@@ -45,7 +45,7 @@ from skdp.topics._shared._arrays import (
 from skdp.topics._shared._bursts import Bursts
 from skdp.topics._shared._distributed import DistributedSampler
 from skdp.topics._shared._partition import ShardSweep
-from skdp.topics._shared._sampler import TopicSampler, join
+from skdp.topics._shared._sampler import OpenState, TopicSampler, join
 from skdp.topics._tables._model import (
     BurstGroups,
     TableModel,
@@ -95,23 +95,13 @@ class TableState(LDAState):
         return self._sampler.parents
 
 
-class OpenTableState(TableState):
+class OpenTableState(TableState, OpenState):
     """The state of a table model's chain whose number of topics is inferred."""
-
-    @property
-    def top_weights(self) -> NDArray[np.float64]:
-        """Weights beta of the topics that have words, (K,); all others have the rest."""
-        return as_readonly(self._sampler.weights)
 
     @property
     def document_concentration(self) -> float:
         """Concentration alpha of documents."""
         return float(self._sampler.document_concentration)
-
-    @property
-    def top_concentration(self) -> float:
-        """Concentration gamma of the topics' weights."""
-        return float(self._sampler.top_concentration)
 
 
 @dataclass(eq=False)
@@ -396,18 +386,14 @@ class TableSampler(BurstySampler):
             self._update_discount(stream)
         if hyper.concentration == "auto":
             self._update_concentration()
-        if isinstance(hyper.doc_topic_prior, str):
-            self._update_doc_topic_prior()
+        self._update_doc_topic_prior()
         if isinstance(hyper.parents, str):
             self._update_parents()
 
     def _update_doc_topic_prior(self) -> None:
         """Re-estimate alpha from the tables of documents."""
-        self.doc_topic_prior = update_by_frequencies(
-            self.doc_topic_prior,
-            self._document_frequencies(),
-            *self.hyper.dirichlet_prior,
-            symmetric=self.hyper.doc_topic_prior == "auto-symmetric",
+        self.doc_topic_prior = self._learned(
+            self.doc_topic_prior, self.hyper.doc_topic_prior, self._document_frequencies
         )
 
     def _document_frequencies(self) -> Frequencies:

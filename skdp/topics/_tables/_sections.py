@@ -29,10 +29,10 @@ from skdp.topics._kernels._sections import (
 from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
 from skdp.topics._kernels._tables import UNBOUNDED, Ratios
 from skdp.topics._shared._arrays import (
+    Frequencies,
     count_frequencies,
     fixed_words,
     tells_apart,
-    update_by_frequencies,
 )
 from skdp.topics._shared._bursts import Bursts
 from skdp.topics._shared._fold_in import FoldIn, Halt, slices
@@ -337,13 +337,12 @@ class SectionSampler(BurstySampler):
             self._draw_discounts(stream)
         if "auto" in given.concentration:
             self._draw_concentrations(stream)
-        if isinstance(given.doc_topic_prior, str):
-            self.doc_topic_prior = update_by_frequencies(
-                self.doc_topic_prior,
-                count_frequencies([self.shards[0].document_tables], self.n_topics),
-                *self.dirichlet_prior,
-                symmetric=given.doc_topic_prior == "auto-symmetric",
-            )
+        self.doc_topic_prior = self._learned(
+            self.doc_topic_prior, given.doc_topic_prior, self._document_frequencies
+        )
+
+    def _document_frequencies(self) -> Frequencies:
+        return count_frequencies([self.shards[0].document_tables], self.n_topics)
 
     def _draw_discounts(self, stream: NDArray[np.uint64]) -> None:
         """Draw the discounts that are learned, and recompute the ratios."""
