@@ -59,7 +59,8 @@ from skdp._numeric._simd import (
     prefetch,
     sum_product,
 )
-from skdp.topics._kernels._cmgs import resample_tables, weigh_node
+from skdp.topics._kernels._btigs import weigh_node
+from skdp.topics._kernels._cmgs import resample_tables
 from skdp.topics._kernels._counts import (
     AHEAD,
     LESS,

@@ -25,10 +25,9 @@ from skdp.processes._concentration import (
     draw_seating_evidence,
     draw_table_evidence,
 )
-from skdp.topics._kernels import _btigs as _kernels_btigs
 from skdp.topics._kernels import _chain as _kernels_chain
+from skdp.topics._kernels._btigs import sweep_document, sweep_document_cmgs, sweep_document_ssa
 from skdp.topics._kernels._chain import enter_group, weigh_word
-from skdp.topics._kernels._cmgs import sweep_document_cmgs, sweep_document_ssa
 from skdp.topics._kernels._counts import weigh_seats
 from skdp.topics._kernels._ssa import DOCUMENT, PREVIOUS, open_seat, seats_for
 from skdp.topics._kernels._tables import (
@@ -44,7 +43,6 @@ from skdp.topics._kernels._tables import (
 SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION = 1e-8, 1e12
 """Bounds at which b is practically 0 or infinite; beyond, weights of topics overflow or vanish."""
 
-_sweep_btigs = _kernels_btigs.sweep_document
 _sweep_chain = _kernels_chain.sweep_document
 
 
@@ -89,7 +87,7 @@ def _sweep_document(
             rng,
         )  # fmt: skip
     elif sampler == BTIGS:
-        _sweep_btigs(d, corpus, assignments, words, prior, ratios, scratch, rng)
+        sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif sampler == CMGS:
         sweep_document_cmgs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif assignments.seat_free[1] < seats_for(d, begin, corpus, prior):

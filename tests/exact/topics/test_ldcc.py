@@ -149,8 +149,8 @@ def test_learned_priors_follow_their_counts():
     prior = None
 
     def updated(prior, counts):
-        frequencies = count_frequencies([counts], counts.shape[1])
-        return update_by_frequencies(prior, frequencies, 1.0, 0.1, False)
+        found = count_frequencies([counts], len(prior))
+        return update_by_frequencies(prior, found, 1.0, 0.1, symmetric=False)
 
     for state in model(problem, max_iter=60, **params).iter_sweeps(corpus(problem)):
         n, c = counts_of(problem, state.topics, state.segment_clusters)

@@ -44,8 +44,8 @@ def test_updates(counts, prior):
         if symmetric:
             ups, down = ups.sum(), n_columns * down
         expected = np.maximum((0.5 + start * ups) / (0.3 + down), FLOOR)
-        frequencies = count_frequencies([counts], n_columns)
-        found = update_by_frequencies(start, frequencies, 1.5, 0.3, symmetric=symmetric)
+        args = count_frequencies([counts], n_columns), 1.5, 0.3, symmetric
+        found = update_by_frequencies(start, *args)
         np.testing.assert_allclose(found, expected, rtol=1e-9)
     alone = update_symmetric_dirichlet(prior, sum_rises(prior, counts), totals, n_columns, 1.5, 0.3)
     assert alone == pytest.approx(expected[0], rel=1e-9)
