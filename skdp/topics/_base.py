@@ -35,10 +35,10 @@ from skdp.topics._given_topics import (
     names_of_topics,
 )
 from skdp.topics._shared._arrays import LabeledCorpus
+from skdp.topics._shared._bursts import BURST_ATTRIBUTES, given_bursts, make_bursts
 from skdp.topics._shared._distributed import (
     DistributedAverages,
     DistributedCorpus,
-    DistributedSampler,
     TopicAverages,
 )
 from skdp.topics._shared._fold_in import (
@@ -202,13 +202,16 @@ class BaseTopicModel(
     _optional_attributes = (
         ChainEstimator._optional_attributes
         | OF_PARTITIONS
-        | {"_topic_names", "topic_names_", "_rest_of_tree"}
+        | {"_topic_names", "topic_names_", "_rest_of_tree", *BURST_ATTRIBUTES}
     )
 
     _feature_attributes = (*ChainEstimator._feature_attributes, "_seeds")
 
     _takes_partitions: ClassVar[bool] = True
     """Whether `fit` takes a `PartitionedCorpus`."""
+
+    _distributed_sampler: ClassVar[Any] = None
+    """Class of the chains over partitions."""
 
     doc_topic_: Any = InPartitions("model.transform(X) returns the shares of documents.")
 
@@ -219,6 +222,13 @@ class BaseTopicModel(
 
     n_shards = 1
     """Default for models without this parameter."""
+
+    burst_concentration: Any = None
+    burst_concentration_prior: Any = (1.0, 0.001)
+    """Defaults for models without these parameters."""
+
+    _predicts_by: ClassVar[tuple[str, ...]] = ()
+    """Parameters whose values in the fit predictions depend on."""
 
     _documents_share_topics = True
     """Whether `transform` returns shares of the topics that segments have."""
@@ -243,6 +253,7 @@ class BaseTopicModel(
         super()._validate_parameters()
         self._transform_burn_in()
         check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
+        make_bursts(self)
         self._fixed_topics()
         self._seeded_topics()
 
@@ -320,6 +331,11 @@ class BaseTopicModel(
                 f"The partitions of X are the shards of the fit: n_shards must be 1 or "
                 f"n_partitions={X.n_partitions}, got n_shards={self.n_shards}."
             )
+        if self.burst_concentration is not None:
+            raise TypeError(
+                f"Bursts of words take no {type(X).__name__}: their tables are drawn in one place. "
+                "Use X.compute(), or burst_concentration=None."
+            )
 
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
         if executor is not None:
@@ -360,16 +376,15 @@ class BaseTopicModel(
         init, sweep = (
             self._streams(root, role, c, corpus.n_partitions) for role in (Role.INIT, Role.SWEEP)
         )
-        return self._start_distributed_sampler(corpus, c, init, sweep)
+        settings = self._settings_of_samplers(corpus.n_features)
+        return self._distributed_sampler(corpus, c, settings, init, sweep)
 
     def _start_local_sampler(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
         """Return the sampler of a new chain over a corpus in memory."""
         raise NotImplementedError
 
-    def _start_distributed_sampler(
-        self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> DistributedSampler:
-        """Return the sampler of a new chain over partitions."""
+    def _settings_of_samplers(self, n_words: int) -> Any:
+        """Return the settings of samplers, from `n_topics` to `init`."""
         raise NotImplementedError
 
     def _make_averages(self) -> Any:
@@ -398,9 +413,13 @@ class BaseTopicModel(
         return {
             **attributes,
             **means,
+            **self._kept_parameters(),
             "_fold_in_key": derive_stream(state.root, Role.TRANSFORM),
             "_likelihood_key": derive_stream(state.root, Role.LIKELIHOOD),
         }
+
+    def _kept_parameters(self) -> dict[str, Any]:
+        return {f"_fitted_{name}": getattr(self, name) for name in self._predicts_by}
 
     # Public methods
 
@@ -615,6 +634,7 @@ class BaseTopicModel(
                 )
         estimator._validate_parameters()
         given = estimator._given_attributes(len(topics))
+        given |= {**estimator._kept_parameters(), **given_bursts(estimator)}
         root = make_seed_sequence(estimator.random_state)
         estimator.components_ = topics
         estimator.n_features_in_ = topics.shape[1]
@@ -698,6 +718,15 @@ class BaseTopicModel(
             {name: value for name, value in vars(self).items() if name not in _OF_DOCUMENTS}
         )
         return alone
+
+
+def check_given(given: dict[str, Any]) -> None:
+    """Raise for parameters that are not numbers, although topics are given."""
+    for name, value in given.items():
+        if isinstance(value, str):
+            raise ValueError(
+                f"{name} must be given as numbers if topics are given, got {shorten(value)}."
+            )
 
 
 def check_dirichlet(value: Any, name: str, n: int, n_name: str = "n_components") -> Any:

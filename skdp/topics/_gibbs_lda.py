@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skdp._checks import check_beta_prior, check_gamma_prior, shorten
-from skdp._fit import FitState
 from skdp._numeric._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
 from skdp.topics._lda._sampler import (
     DistributedLDASampler,
     LDAModel,
@@ -22,13 +21,10 @@ from skdp.topics._lda._sampler import (
 )
 from skdp.topics._shared._arrays import LabeledCorpus
 from skdp.topics._shared._bursts import (
-    BURST_ATTRIBUTES,
     BURST_CONSTRAINTS,
     fitted_bursts,
-    given_bursts,
     make_bursts,
 )
-from skdp.topics._shared._distributed import DistributedCorpus
 from skdp.topics._shared._fold_in import LikelihoodMixin
 
 
@@ -243,8 +239,10 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     }
 
     _optional_attributes = BaseTopicModel._optional_attributes | frozenset([
-        "topic_word_discount_", "topic_word_concentration_", "topic_word_base_", *BURST_ATTRIBUTES,
+        "topic_word_discount_", "topic_word_concentration_", "topic_word_base_",
     ])  # fmt: skip
+
+    _predicts_by = ("level",)
 
     def __init__(
         self,
@@ -312,7 +310,6 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components)
-        make_bursts(self)
         if self._power_law() is not None:
             self._check_power_law()
 
@@ -366,32 +363,22 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
                 "topic_word_concentration='auto' and topic_word_base='uniform'."
             )
 
-        if self.burst_concentration is not None:
-            raise TypeError(
-                f"Bursts of words take no {type(X).__name__}: their tables are drawn in one place. "
-                "Use X.compute(), or burst_concentration=None."
-            )
-
     def _size_of_topic(self, corpus: SegmentedCorpus) -> float:
         size = super()._size_of_topic(corpus)
         if self._power_law() is not None:
             size += 4.0 * corpus.n_features * self.n_chains
         return size
 
-    def _start_distributed_sampler(
-        self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> DistributedLDASampler:
-        return DistributedLDASampler(
-            data,
-            c,
+    _distributed_sampler = DistributedLDASampler
+
+    def _settings_of_samplers(self, n_words: int) -> Any:
+        return (
             self.n_components,
             self.level,
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
             self._word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self._check_init(data.n_features),
-            init_streams,
-            streams,
+            self._check_init(n_words),
         )
 
     @property
@@ -401,26 +388,16 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
     def _start_local_sampler(
         self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
     ) -> LDASampler:
-        arguments = (
-            self.n_components,
-            self.level,
-            check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
-            self._word_prior(),
-            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self._check_init(self.n_features_in_),
+        arguments: Any = (
+            *self._settings_of_samplers(self.n_features_in_),
             self._streams(root, Role.INIT, c),
             self._streams(root, Role.SWEEP, c),
         )
         power_law = self._power_law()
         if power_law is not None:
             return PowerLawLDASampler(corpus, power_law, *arguments)
-        return LDASampler(corpus, *arguments, self.n_jobs, make_bursts(self))
-
-    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
-        return {
-            **super()._fitted_attributes(state, final=final),
-            "_fitted_level": self.level,
-        }
+        arguments = (*arguments, self.n_jobs, make_bursts(self))
+        return LDASampler(corpus, *arguments)
 
     def _averaged_model(self) -> LDAModel:
         return LDAModel(
@@ -432,13 +409,5 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
-        if isinstance(prior, str):
-            raise ValueError(
-                "doc_topic_prior must be given as numbers if topics are given, got "
-                f"{shorten(prior)}."
-            )
-        return {
-            "doc_topic_prior_": prior,
-            "_fitted_level": self.level,
-            **given_bursts(self),
-        }
+        check_given({"doc_topic_prior": prior})
+        return {"doc_topic_prior_": prior}

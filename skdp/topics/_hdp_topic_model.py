@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skdp._checks import check_gamma_prior
-from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
@@ -21,7 +20,6 @@ from skdp.topics._shared._bursts import (
     BURST_ATTRIBUTES,
     BURST_CONSTRAINTS,
     fitted_bursts,
-    given_bursts,
     make_bursts,
 )
 from skdp.topics._shared._fold_in import LikelihoodMixin
@@ -301,6 +299,8 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
 
     _takes_partitions = False
 
+    _predicts_by = ("level",)
+
     @property
     def _level_of_labels(self) -> str:
         return self.level
@@ -311,7 +311,6 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         super()._validate_parameters()
         self._concentration("concentration")
         self._concentration("top_concentration")
-        make_bursts(self)
 
     def _concentration(self, name: str) -> tuple[float, tuple[float, float] | None]:
         """Return a concentration, or its initial value and its prior if it is drawn."""
@@ -347,12 +346,6 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
             make_bursts(self),
         )
 
-    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
-        return {
-            **super()._fitted_attributes(state, final=final),
-            "_fitted_level": self.level,
-        }
-
     def _averaged_model(self) -> LDAModel:
         return LDAModel(
             self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level,
@@ -375,6 +368,4 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
             "weights_": weights,
             "concentration_": float(self.concentration),
             "doc_topic_prior_": self.concentration * weights,
-            "_fitted_level": self.level,
-            **given_bursts(self),
         }

@@ -13,22 +13,20 @@ from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
+from skdp.inference._chain import check_interrupts
 from skdp.inference._convergence import warn_of_bound, warn_of_drifts
 from skdp.inference._trace import Trace
 from skdp.processes._partitions import TopPriors, check_concentration_or_prior
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
 from skdp.topics._given_topics import check_topics
 from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SAMPLERS, SMALLEST_CONCENTRATION
 from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._arrays import LabeledCorpus
 from skdp.topics._shared._bursts import (
-    BURST_ATTRIBUTES,
     BURST_CONSTRAINTS,
     fitted_bursts,
-    given_bursts,
     make_bursts,
 )
-from skdp.topics._shared._distributed import DistributedCorpus
 from skdp.topics._shared._fold_in import LikelihoodMixin
 from skdp.topics._shared._pilots import DEFAULT_NUMBER, PilotChoice, choose_number_of_topics
 from skdp.topics._shared._sampler import BestSample
@@ -232,6 +230,25 @@ LDA_SWEEPS = 100
 """Number of sweeps of the LDA chain that assigns the first topics with ``init="lda"``."""
 
 
+def topics_by_lda(
+    corpus: SegmentedCorpus | LabeledCorpus,  # labels are of segments
+    n_topics: int,
+    hyper: Any,  # with the priors of documents and of topics
+    root: np.random.SeedSequence,
+    c: int,
+) -> NDArray[np.int32]:
+    """Return the topics of the words in a short chain of latent Dirichlet allocation."""
+    lda = LDASampler(
+        corpus, n_topics, "segment", hyper.doc_topic_prior, hyper.topic_word_prior,
+        hyper.dirichlet_prior, "random", [derive_stream(root, Role.INIT, c, 1)],
+        [derive_stream(root, Role.INIT, c, 2)],
+    )  # fmt: skip
+    for _ in range(LDA_SWEEPS):
+        check_interrupts()
+        lda.sweep()
+    return lda.topics
+
+
 class BaseTableModel(LikelihoodMixin, InferredNumberModel):
     """Base class of the models whose segments are Poisson-Dirichlet processes.
 
@@ -261,8 +278,10 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
     }
 
     _optional_attributes = InferredNumberModel._optional_attributes | frozenset([
-        "document_concentration_", "top_concentration_", *BURST_ATTRIBUTES,
+        "document_concentration_", "top_concentration_",
     ])  # fmt: skip
+
+    _predicts_by = ("burst_scope",)
 
     _may_be_open: ClassVar[bool] = True
     """Whether `n_components` may be "auto"."""
@@ -296,7 +315,6 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             )
         super()._validate_parameters()
         self._hyper_parameters()
-        make_bursts(self)
 
     def _top_level(self) -> FirstTopLevel:
         value, prior = check_concentration_or_prior(
@@ -334,11 +352,6 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
                 f"n_components='auto' takes no {type(X).__name__}: topics come and go with all "
                 "documents in one place. Give a number of topics, or use X.compute()."
             )
-        if self.burst_concentration is not None:
-            raise TypeError(
-                f"Bursts of words take no {type(X).__name__}: their tables are drawn in one place. "
-                "Use X.compute(), or burst_concentration=None."
-            )
         if isinstance(self.init, str) and self.init == "lda":
             raise TypeError(
                 f"init='lda' takes no {type(X).__name__}, since its chain sweeps all documents in "
@@ -347,13 +360,11 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
 
     # Chains
 
-    def _start_distributed_sampler(
-        self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> DistributedTableSampler:
-        return DistributedTableSampler(
-            data, c, self.n_components, self.sampler, self._hyper_parameters_of_fit(),
-            self._check_init(data.n_features), init_streams, streams,
-        )  # fmt: skip
+    _distributed_sampler = DistributedTableSampler
+
+    def _settings_of_samplers(self, n_words: int) -> Any:
+        hyper = self._hyper_parameters_of_fit()
+        return self.n_components, self.sampler, hyper, self._check_init(n_words)
 
     def _start_from(
         self,
@@ -363,11 +374,12 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         n_topics: int,
         init: Any,
     ) -> TableSampler:
+        hyper = self._hyper_parameters_of_fit()
         if isinstance(init, str) and init == "lda":
-            init = self._topics_by_lda(corpus, root, c, n_topics)
+            nodes = corpus.by_segment(n_topics) if isinstance(corpus, LabeledCorpus) else corpus
+            init = topics_by_lda(nodes, n_topics, hyper, root, c)
         init_streams = self._streams(root, Role.INIT, c)
         streams = self._streams(root, Role.SWEEP, c)
-        hyper = self._hyper_parameters_of_fit()
         if self._is_open:
             return OpenTableSampler(
                 corpus, n_topics, self.sampler, hyper, self._top_level(), self._most_topics, init,
@@ -377,25 +389,6 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             corpus, n_topics, self.sampler, hyper, init, init_streams, streams, self.n_jobs,
             make_bursts(self), self.burst_scope,
         )  # fmt: skip
-
-    def _topics_by_lda(
-        self,
-        corpus: SegmentedCorpus | LabeledCorpus,
-        root: np.random.SeedSequence,
-        c: int,
-        n_topics: int,
-    ) -> NDArray[np.int32]:
-        """Return the topics of the words in a short chain of latent Dirichlet allocation."""
-        hyper = self._hyper_parameters_of_fit()
-        lda = LDASampler(
-            corpus.by_segment(n_topics) if isinstance(corpus, LabeledCorpus) else corpus, n_topics,
-            "segment", hyper.doc_topic_prior, hyper.topic_word_prior, hyper.dirichlet_prior,
-            "random", [derive_stream(root, Role.INIT, c, 1)],
-            [derive_stream(root, Role.INIT, c, 2)],
-        )  # fmt: skip
-        for _ in range(LDA_SWEEPS):
-            lda.sweep()
-        return lda.topics
 
     def _averaged_model(self) -> TableModel:
         return TableModel(
@@ -419,7 +412,6 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             **attributes,
             "_drawn_in_fold_in": self.concentration_scope if learns else "corpus",
             "_fitted_parents": parents,
-            "_fitted_burst_scope": self.burst_scope,
         }
 
     def _fold_in_options(self) -> dict[str, Any]:
@@ -432,23 +424,14 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
-        given = {
-            "doc_topic_prior": prior,
-            "discount": self.discount,
-            "mixing_prior": self._parents,
-        }
-        for name, value in given.items():
-            if isinstance(value, str):
-                raise ValueError(
-                    f"{name} must be given as numbers if topics are given, got {shorten(value)}."
-                )
+        check_given({
+            "doc_topic_prior": prior, "discount": self.discount, "mixing_prior": self._parents,
+        })  # fmt: skip
         learns = isinstance(self.concentration, str)
         each = "segment" if self.concentration_scope == "segment" else "document"
         return {
             "_drawn_in_fold_in": each if learns else "corpus",
             "_fitted_parents": self._parents,
-            "_fitted_burst_scope": self.burst_scope,
-            **given_bursts(self),
             "doc_topic_prior_": prior,
             "discount_": float(self.discount),
             "concentration_": START_CONCENTRATION if learns else float(self.concentration),

@@ -12,16 +12,14 @@ from skdp._checks import check_gamma_prior, check_memory, shorten
 from skdp._numeric._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
 from skdp.topics._lda._ldcc import (
     CoClusterAverages,
     CoClusterModel,
     CoClusterSampler,
     DistributedCoClusterAverages,
     DistributedCoClusterSampler,
-    Settings,
 )
-from skdp.topics._shared._distributed import DistributedCorpus
 
 
 class LatentDirichletCoClustering(BaseTopicModel):
@@ -263,8 +261,9 @@ class LatentDirichletCoClustering(BaseTopicModel):
             )
         return np.array(np.broadcast_to(rows, shape))
 
-    def _settings_of_samplers(self, n_words: int) -> Settings:
-        """Return the settings of samplers."""
+    _distributed_sampler = DistributedCoClusterSampler
+
+    def _settings_of_samplers(self, n_words: int) -> Any:
         return (
             self.n_components,
             self.n_document_topics,
@@ -275,22 +274,12 @@ class LatentDirichletCoClustering(BaseTopicModel):
             self._check_init(n_words),
         )
 
-    def _start_distributed_sampler(
-        self, data: DistributedCorpus, c: int, init_streams: Any, streams: Any
-    ) -> DistributedCoClusterSampler:
-        settings = self._settings_of_samplers(data.n_features)
-        return DistributedCoClusterSampler(data, c, *settings, init_streams, streams)
-
     def _start_local_sampler(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
     ) -> CoClusterSampler:
-        return CoClusterSampler(
-            corpus,
-            *self._settings_of_samplers(corpus.n_features),
-            self._streams(root, Role.INIT, c),
-            self._streams(root, Role.SWEEP, c),
-            self.n_jobs,
-        )
+        streams = (self._streams(root, role, c) for role in (Role.INIT, Role.SWEEP))
+        settings: Any = (*self._settings_of_samplers(corpus.n_features), *streams, self.n_jobs)
+        return CoClusterSampler(corpus, *settings)
 
     def _check_size(self, corpus: SegmentedCorpus) -> None:
         super()._check_size(corpus)
@@ -320,11 +309,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
             "document_topic_prior": self._check_document_topic_prior(),
             "segment_topic_prior": self._check_segment_topic_prior(),
         }
-        for name, value in given.items():
-            if isinstance(value, str):
-                raise ValueError(
-                    f"{name} must be given as numbers if topics are given, got {shorten(value)}."
-                )
+        check_given(given)
         return {f"{name}_": value for name, value in given.items()}
 
     @property

@@ -9,20 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_beta_prior, check_gamma_prior, is_number, shorten
-from skdp._fit import FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import SegmentedCorpus
-from skdp.inference._chain import check_interrupts
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
-from skdp.topics._inferred_number import LDA_SWEEPS
+from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
+from skdp.topics._inferred_number import topics_by_lda
 from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
-from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._bursts import (
-    BURST_ATTRIBUTES,
     BURST_CONSTRAINTS,
     fitted_bursts,
-    given_bursts,
     make_bursts,
 )
 from skdp.topics._tables._sections import SectionModel, SectionParameters, SectionSampler
@@ -232,9 +227,9 @@ class SectionedTopicModel(BaseTopicModel):
         "burst_scope": [StrOptions({"document", "segment"})],
     }
 
-    _optional_attributes = BaseTopicModel._optional_attributes | BURST_ATTRIBUTES
-
     _takes_partitions = False
+
+    _predicts_by = ("burst_scope",)
 
     def __init__(
         self,
@@ -300,7 +295,6 @@ class SectionedTopicModel(BaseTopicModel):
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
         self._section_parameters()
-        make_bursts(self)
 
     def _section_parameters(self) -> SectionParameters:
         return SectionParameters(
@@ -313,38 +307,19 @@ class SectionedTopicModel(BaseTopicModel):
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
         )
 
-    def _section_parameters_of_fit(self) -> SectionParameters:
-        """Return the parameters for samplers, with the seeds for X."""
-        return self._section_parameters()._replace(topic_word_prior=self._word_prior())
-
     # Chains
 
     def _start_local_sampler(
         self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
     ) -> SectionSampler:
         init = self._check_init(corpus.n_features)
+        given = self._section_parameters()._replace(topic_word_prior=self._word_prior())
         if isinstance(init, str) and init == "lda":
-            init = self._topics_by_lda(corpus, root, c)
+            init = topics_by_lda(corpus, self.n_components, given, root, c)
         return SectionSampler(
-            corpus, self.n_components, self._section_parameters_of_fit(), init,
-            derive_stream(root, Role.INIT, c), derive_stream(root, Role.SWEEP, c),
-            make_bursts(self), self.burst_scope,
+            corpus, self.n_components, given, init, derive_stream(root, Role.INIT, c),
+            derive_stream(root, Role.SWEEP, c), make_bursts(self), self.burst_scope,
         )  # fmt: skip
-
-    def _topics_by_lda(
-        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> NDArray[np.int32]:
-        """Return the topics of the words in a short chain of latent Dirichlet allocation."""
-        given = self._section_parameters_of_fit()
-        lda = LDASampler(
-            corpus, self.n_components, "segment", given.doc_topic_prior, given.topic_word_prior,
-            given.dirichlet_prior, "random", [derive_stream(root, Role.INIT, c, 1)],
-            [derive_stream(root, Role.INIT, c, 2)],
-        )  # fmt: skip
-        for _ in range(LDA_SWEEPS):
-            check_interrupts()
-            lda.sweep()
-        return lda.topics
 
     def _averaged_model(self) -> SectionModel:
         return SectionModel(
@@ -352,18 +327,12 @@ class SectionedTopicModel(BaseTopicModel):
             self.concentration_, fitted_bursts(self), self._fitted_burst_scope,
         )  # fmt: skip
 
-    def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
-        return {
-            **super()._fitted_attributes(state, final=final),
-            "_fitted_burst_scope": self.burst_scope,
-        }
-
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
         given = self._section_parameters()
-        for name in ("doc_topic_prior", "discount", "concentration"):
-            value = getattr(given, name)
-            if isinstance(value, str) or (isinstance(value, tuple) and "auto" in value):
+        check_given({"doc_topic_prior": prior})
+        for name in ("discount", "concentration"):
+            if "auto" in getattr(given, name):
                 raise ValueError(
                     f"{name} must be given as numbers if topics are given, got "
                     f"{shorten(getattr(self, name))}."
@@ -372,8 +341,6 @@ class SectionedTopicModel(BaseTopicModel):
             "doc_topic_prior_": prior,
             "discount_": np.array(given.discount),
             "concentration_": np.array(given.concentration),
-            "_fitted_burst_scope": self.burst_scope,
-            **given_bursts(self),
         }
 
     # Public methods

@@ -1,5 +1,8 @@
 """BTIGS, the exact blocked table-indicator Gibbs sampler (Du, 2012, section 3.4, corrected).
 
+Sweeps of documents by CMGS and SSA, whose tables are in `_kernels/_cmgs` and `_kernels/_ssa`, are
+here, too: they differ in few lines.
+
 Symbols as in `_kernels/_tables`. A word leaves the state by the distribution of table indicators:
 with probability t / n it was the head of a table of its topic, which is then removed with it; but
 the last table of a topic that other words still use stays. A word enters by
@@ -34,8 +37,13 @@ from skdp._numeric._numba import njit_forceinline, njit_internal_nogc, njit_loop
 from skdp._numeric._random import next_double
 from skdp._numeric._simd import assume_nonnegative, draw_product, prefetch, total_product
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
+from skdp.topics._kernels._cmgs import draw_to_document
 from skdp.topics._kernels._counts import AHEAD, LESS, MORE
+from skdp.topics._kernels._ssa import DOCUMENT, leave_seat, open_seat, take_seat
 from skdp.topics._kernels._tables import (
+    BTIGS,
+    CMGS,
+    SSA,
     change_tables,
     count_word,
     enter_document,
@@ -87,11 +95,21 @@ def weigh_sharing(total, n_tables, a, b):
 
 
 @njit_forceinline
+def weigh_node(sampler, n, t, values, row_ptr, a):
+    """Return the weights of sharing and of opening for a topic with `n` customers, `t` tables."""
+    if sampler == BTIGS:
+        return look_up_weights(n, t, values, row_ptr, a)
+    if sampler == CMGS:
+        return share_ratio(values, row_ptr, n, t, a), 1.0 if t == n else 0.0
+    return n - a * t, 1.0
+
+
+@njit_forceinline
 def weigh_topic(
-    k, n, t, ratio, listed, values, row_ptr, a, base, reciprocal, opening, sharing, factor
+    sampler, k, n, t, ratio, listed, values, row_ptr, a, base, reciprocal, opening, sharing, factor
 ):
     """Set `opening` and `sharing` of a present topic, and `factor` unless the topic is listed."""
-    share, new = look_up_weights(n, np.int64(t), values, row_ptr, a)
+    share, new = weigh_node(sampler, n, np.int64(t), values, row_ptr, a)
     sharing[k] = share * reciprocal[k]
     opening[k] = new * base[k] * reciprocal[k]
     if not listed:
@@ -118,115 +136,152 @@ def find_present(target, n_present, present, sums):
     return present[q]
 
 
-@njit_internal_nogc
-def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
-    """Draw topic and tables of every word of document `d` once; unseated words are seated."""
-    a = prior.discount
-    gamma = np.float32(prior.gamma)
-    shift = prior.gamma * words.counts.shape[0]
-    tokens, topics = corpus.tokens, assignments.topics
-    counts, totals, fixed = words.counts, words.totals, words.fixed
-    n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
-    opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
-    sums, present, position = scratch.sums, scratch.present, scratch.position
-    may_open = scratch.may_open
-    values, row_ptr = ratios.values, ratios.row_ptr
-    segment_tables = assignments.segment_tables
-    customers = assignments.document_tables[d]
-    total = enter_document(prior.alpha, customers, base, reciprocal, factor)
-    for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
-        begin, end = assume_nonnegative(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
-        if begin == end:
-            continue
-        b = prior.concentration[j]
-        tables = assignments.tables[j]
-        n_tables = segment_tables[j]
-        ratio = weigh_sharing(total, n_tables, a, b)
-        n_present = enter_segment(begin, end, topics, n_k, present, position)
-        listed = n_present <= MOST_LISTED
-        for q in range(n_present):
-            k = assume_nonnegative(present[q])
-            factor[k] = 0.0
-            weigh_topic(
-                k, n_k[k], tables[k], ratio, listed, values, row_ptr, a, base, reciprocal,
-                opening, sharing, factor,
-            )  # fmt: skip
-        tables_changed = False
-        absent_of_next = np.float32(0.0)
-        if listed:
-            absent_of_next = total_product(counts, tokens[begin], gamma, factor)
-        for x in range(begin, end):
-            i = assume_nonnegative(x)
-            if i + AHEAD < tokens.shape[0]:
-                prefetch(counts, tokens[i + AHEAD])
-            w, absent = assume_nonnegative(tokens[i]), np.float64(absent_of_next)
+# Sweeps of documents whose segments form no chain, by each of the samplers.
 
-            # Remove the word, and its table if it leaves too; reweigh its topic.
-            k = np.int64(topics[i])
-            if k >= 0:
-                n, t = n_k[k], tables[k]
-                if t == n or (t > 1 and next_double(rng) * n < t):
-                    change_tables(k, LESS, tables, customers, base)
-                    n_tables -= 1
-                    total -= 1.0
+
+def _make_sweep_document(sampler):
+    """Return `sweep_document` of one sampler."""
+
+    @njit_internal_nogc
+    def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
+        """Draw topic and tables of every word of document `d` once; unseated words are seated."""
+        a = prior.discount
+        gamma = np.float32(prior.gamma)
+        shift = prior.gamma * words.counts.shape[0]
+        tokens, topics = corpus.tokens, assignments.topics
+        counts, totals, fixed = words.counts, words.totals, words.fixed
+        n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
+        opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
+        sums, present, position = scratch.sums, scratch.present, scratch.position
+        may_open = scratch.may_open
+        values, row_ptr = ratios.values, ratios.row_ptr
+        heads, links = assignments.seat_heads, assignments.seat_links
+        sizes, kinds, free = assignments.seat_sizes, assignments.seat_kinds, assignments.seat_free
+        segment_tables = assignments.segment_tables
+        customers = assignments.document_tables[d]
+        total = enter_document(prior.alpha, customers, base, reciprocal, factor)
+        for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
+            begin, end = assume_nonnegative(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
+            if begin == end:
+                continue
+            b = prior.concentration[j]
+            tables = assignments.tables[j]
+            n_tables = segment_tables[j]
+            ratio = weigh_sharing(total, n_tables, a, b)
+            n_present = enter_segment(begin, end, topics, n_k, present, position)
+            listed = sampler == BTIGS and n_present <= MOST_LISTED
+            for q in range(n_present):
+                k = assume_nonnegative(present[q])
+                factor[k] = 0.0
+                weigh_topic(
+                    sampler, k, n_k[k], tables[k], ratio, listed, values, row_ptr, a, base,
+                    reciprocal, opening, sharing, factor,
+                )  # fmt: skip
+            tables_changed = False
+            absent_of_next = np.float32(0.0)
+            if listed:
+                absent_of_next = total_product(counts, tokens[begin], gamma, factor)
+            for x in range(begin, end):
+                i = assume_nonnegative(x)
+                if i + AHEAD < tokens.shape[0]:
+                    prefetch(counts, tokens[i + AHEAD])
+                w, absent = assume_nonnegative(tokens[i]), np.float64(absent_of_next)
+
+                # Remove the word, and its table if it leaves too; reweigh its topic.
+                k = np.int64(topics[i])
+                if k >= 0:
+                    n, t = n_k[k], tables[k]
+                    if sampler == SSA:
+                        target = next_double(rng) * n
+                        leaves = leave_seat(j, k, target, heads, links, sizes, kinds, free) > 0
+                    else:
+                        leaves = t == n or (sampler == BTIGS and t > 1 and next_double(rng) * n < t)
+                    if leaves:
+                        change_tables(k, LESS, tables, customers, base)
+                        n_tables -= 1
+                        total -= 1.0
+                        ratio = weigh_sharing(total, n_tables, a, b)
+                        tables_changed = True
+                    n_k[k] = n - 1
+                    count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
+                    if n == 1:
+                        n_present = unlist_topic(k, n_present, present, position)
+                        factor[k] = base[k] * reciprocal[k]
+                        absent += (counts[w, k] + gamma) * factor[k]
+                    else:
+                        weigh_topic(
+                            sampler, k, n - 1, tables[k], ratio, listed, values, row_ptr, a, base,
+                            reciprocal, opening, sharing, factor,
+                        )  # fmt: skip
+
+                # Draw the topic: first whether it is one of the present topics.
+                if listed:
+                    if i + 1 < end:  # before the draw, so that this does not wait for it
+                        absent_of_next = total_product(counts, tokens[i + 1], gamma, factor)
+                    while True:
+                        in_present = sum_present(
+                            w, n_present, ratio, present, opening, sharing, counts, gamma, sums
+                        )
+                        target = next_double(rng) * (in_present + absent)
+                        if target < in_present:
+                            k = find_present(target, n_present, present, sums)
+                            break
+                        k = draw_product(counts, w, gamma, factor, sums, rng)
+                        if is_open(k, totals, may_open):
+                            factor[k] = 0.0  # present from now on
+                            if i + 1 < end:
+                                absent_of_next = total_product(counts, tokens[i + 1], gamma, factor)
+                            break
+                else:
+                    if tables_changed:
+                        weigh_present(n_present, ratio, present, opening, sharing, factor)
+                        tables_changed = False
+                    k = draw_product(counts, w, gamma, factor, sums, rng)
+                    while not is_open(k, totals, may_open):
+                        k = draw_product(counts, w, gamma, factor, sums, rng)
+                k = assume_nonnegative(k)
+                topics[i] = k
+
+                # Add the word to a table, or to a new one; reweigh its topic.
+                n = n_k[k]
+                if n == 0:
+                    n_present = list_topic(k, n_present, present, position)
+                share = sharing[k] * ratio
+                if n == 0 or next_double(rng) * (share + opening[k]) >= share:
+                    if sampler == SSA:
+                        open_seat(j, k, DOCUMENT, heads, links, sizes, kinds, free)
+                    change_tables(k, MORE, tables, customers, base)
+                    n_tables += 1
+                    total += 1.0
                     ratio = weigh_sharing(total, n_tables, a, b)
                     tables_changed = True
-                n_k[k] = n - 1
-                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
-                if n == 1:
-                    n_present = unlist_topic(k, n_present, present, position)
-                    factor[k] = base[k] * reciprocal[k]
-                    absent += (counts[w, k] + gamma) * factor[k]
-                else:
-                    weigh_topic(
-                        k, n - 1, tables[k], ratio, listed, values, row_ptr, a, base, reciprocal,
-                        opening, sharing, factor,
-                    )  # fmt: skip
+                elif sampler == SSA:
+                    target = next_double(rng) * (n - a * tables[k])
+                    take_seat(j, k, target, a, heads, links, sizes)
+                n_k[k] = n + 1
+                count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
+                weigh_topic(
+                    sampler, k, n + 1, tables[k], ratio, listed, values, row_ptr, a, base,
+                    reciprocal, opening, sharing, factor,
+                )  # fmt: skip
+            if sampler == CMGS:
+                for q in range(n_present):
+                    k = present[q]
+                    if n_k[k] > 1:
+                        t = tables[k]
+                        drawn = draw_to_document(
+                            n_k[k], 0, 1, base[k] - t, total - t, n_tables - t, 0, b, a, False,
+                            1.0, 0.0, values, row_ptr, rng,
+                        )  # fmt: skip
+                        change_tables(k, drawn - t, tables, customers, base)
+                        n_tables += drawn - t
+                        total += drawn - t
+            segment_tables[j] = n_tables
+            leave_segment(n_present, n_k, present, base, reciprocal, factor)
 
-            # Draw the topic: first whether it is one of the present topics.
-            if listed:
-                if i + 1 < end:  # before the draw, so that this does not wait for it
-                    absent_of_next = total_product(counts, tokens[i + 1], gamma, factor)
-                while True:
-                    in_present = sum_present(
-                        w, n_present, ratio, present, opening, sharing, counts, gamma, sums
-                    )
-                    target = next_double(rng) * (in_present + absent)
-                    if target < in_present:
-                        k = find_present(target, n_present, present, sums)
-                        break
-                    k = draw_product(counts, w, gamma, factor, sums, rng)
-                    if is_open(k, totals, may_open):
-                        factor[k] = 0.0  # present from now on
-                        if i + 1 < end:
-                            absent_of_next = total_product(counts, tokens[i + 1], gamma, factor)
-                        break
-            else:
-                if tables_changed:
-                    weigh_present(n_present, ratio, present, opening, sharing, factor)
-                    tables_changed = False
-                k = draw_product(counts, w, gamma, factor, sums, rng)
-                while not is_open(k, totals, may_open):
-                    k = draw_product(counts, w, gamma, factor, sums, rng)
-            k = assume_nonnegative(k)
-            topics[i] = k
+    return sweep_document
 
-            # Add the word to a table, or to a new one; reweigh its topic.
-            n = n_k[k]
-            if n == 0:
-                n_present = list_topic(k, n_present, present, position)
-            share = sharing[k] * ratio
-            if n == 0 or next_double(rng) * (share + opening[k]) >= share:
-                change_tables(k, MORE, tables, customers, base)
-                n_tables += 1
-                total += 1.0
-                ratio = weigh_sharing(total, n_tables, a, b)
-                tables_changed = True
-            n_k[k] = n + 1
-            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
-            weigh_topic(
-                k, n + 1, tables[k], ratio, listed, values, row_ptr, a, base, reciprocal,
-                opening, sharing, factor,
-            )  # fmt: skip
-        segment_tables[j] = n_tables
-        leave_segment(n_present, n_k, present, base, reciprocal, factor)
+
+sweep_document = _make_sweep_document(BTIGS)
+sweep_document_cmgs = _make_sweep_document(CMGS)
+sweep_document_ssa = _make_sweep_document(SSA)

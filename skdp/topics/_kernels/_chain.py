@@ -59,8 +59,7 @@ from skdp._numeric._simd import (
     prefetch,
     sum_product,
 )
-from skdp.processes._kernels_stirling import share_ratio
-from skdp.topics._kernels._btigs import look_up_weights
+from skdp.topics._kernels._btigs import weigh_node
 from skdp.topics._kernels._cmgs import resample_tables
 from skdp.topics._kernels._counts import (
     AHEAD,
@@ -81,9 +80,7 @@ from skdp.topics._kernels._ssa import (
     seats_for,
     take_seat,
 )
-from skdp.topics._kernels._tables import count_word, is_open, weigh_parents
-
-BTIGS, CMGS, SSA = 0, 1, 2
+from skdp.topics._kernels._tables import BTIGS, CMGS, SSA, count_word, is_open, weigh_parents
 
 TINY = np.float32(1e-28)
 """Added to P and Q, which otherwise become subnormal along a chain, which is slow."""
@@ -119,16 +116,6 @@ class GroupBursts(NamedTuple):
 
 
 @njit_forceinline
-def weigh_node(sampler, n, t, values, row_ptr, a):
-    """Return the weights of sharing and of opening for a topic with `n` customers, `t` tables."""
-    if sampler == BTIGS:
-        return look_up_weights(n, t, values, row_ptr, a)
-    if sampler == CMGS:
-        return share_ratio(values, row_ptr, n, t, a), 1.0 if t == n else 0.0
-    return n - a * t, 1.0
-
-
-@njit_forceinline
 def leave_node(sampler, n, s, t, rng):
     """Draw which table leaves with one of `n` customers: none (0), DOCUMENT or PREVIOUS."""
     if sampler == BTIGS:  # by table indicators, but the last table stays if others use it
@@ -145,39 +132,82 @@ def leave_node(sampler, n, s, t, rng):
 
 
 @njit_forceinline
-def weigh_level(
-    i, first, a, concentration, segment_tables, segment_previous, to_document, to_previous,
-    via_document, via_previous,
-):  # fmt: skip
-    """Set the weights of the parents of level `i`, which are common to all topics."""
-    s, t = segment_tables[first + i], segment_previous[first + i]
-    f_document, f_previous = weigh_parents(i == 0, s, t, to_document, to_previous)
-    new = concentration[first + i] + a * (s + t)
-    via_document[i] = new * f_document
-    via_previous[i] = new * f_previous
+def enter_level(j, i, end, has_next, corpus, assignments, levels):
+    """Write the customers of segment `j` to row `i`: words before `end`, tables of the next one."""
+    customers, level_customers = levels.customers, levels.level_customers
+    level_customers[i] = assignments.segment_to_previous[j + 1] if has_next else 0
+    for k in range(assignments.tables.shape[1]):
+        customers[i, k] = assignments.to_previous[j + 1, k] if has_next else 0
+    for x in range(corpus.segment_ptr[j], end):
+        k = assignments.topics[x]
+        if k >= 0:
+            customers[i, k] += 1
+            level_customers[i] += 1
 
 
 @njit_forceinline
-def patch_level(i, k, share, opening, fixed_part, mu_part, via_document, via_previous, inverse):
+def weigh_topic(sampler, i, k, n, t, ratios, a, levels):
+    """Set the weights of sharing and opening of a topic with `n` customers, `t` tables."""
+    levels.share[i, k], levels.opening[i, k] = weigh_node(
+        sampler, n, t, ratios.values, ratios.row_ptr, a
+    )
+
+
+@njit_forceinline
+def weigh_topics(sampler, i, j, assignments, ratios, a, levels):
+    """Set the weights of sharing and opening of all topics in level `i`, segment `j`."""
+    for k in range(assignments.tables.shape[1]):
+        levels.share[i, k], levels.opening[i, k] = 0.0, 1.0
+        n = np.int64(levels.customers[i, k])
+        if n > 0:
+            t = np.int64(assignments.tables[j, k] + assignments.to_previous[j, k])
+            weigh_topic(sampler, i, k, n, t, ratios, a, levels)
+
+
+@njit_forceinline
+def weigh_level(i, first, assignments, prior, levels):
+    """Set the weights of the parents of level `i`, which are common to all topics."""
+    s, t = assignments.segment_tables[first + i], assignments.segment_to_previous[first + i]
+    f_document, f_previous = weigh_parents(i == 0, s, t, prior.to_document, prior.to_previous)
+    new = prior.concentration[first + i] + prior.discount * (s + t)
+    levels.via_document[i] = new * f_document
+    levels.via_previous[i] = new * f_previous
+
+
+@njit_forceinline
+def weigh_customers(i, first, prior, levels):
+    """Set the denominator of the weights of level `i`."""
+    levels.inverse[i] = 1.0 / (prior.concentration[first + i] + levels.level_customers[i])
+
+
+@njit_forceinline
+def patch_level(i, k, first, prior, levels):
     """Set P and Q of topic `k` at level `i` from its own weights and from the level above."""
-    from_document, from_fixed, from_mu = np.float32(via_document[i]), TINY, TINY
+    weigh_customers(i, first, prior, levels)
+    share, opening = levels.share, levels.opening
+    fixed_part, mu_part = levels.fixed_part, levels.mu_part
+    from_document, from_fixed, from_mu = np.float32(levels.via_document[i]), TINY, TINY
     if i > 0:
-        through = np.float32(via_previous[i] * inverse[i - 1])
+        through = np.float32(levels.via_previous[i] * levels.inverse[i - 1])
         from_fixed, from_mu = through * fixed_part[i - 1, k], through * mu_part[i - 1, k]
     fixed_part[i, k] = share[i, k] + opening[i, k] * from_fixed + TINY
     mu_part[i, k] = opening[i, k] * (from_document + from_mu) + TINY
 
 
 @njit_forceinline
-def rebuild_level(i, share, opening, fixed_part, mu_part, via_document, via_previous, inverse):
-    """Set P and Q of all topics at level `i`: see `patch_level`."""
-    from_document = np.float32(via_document[i])
+def rebuild_level(i, first, assignments, prior, levels):
+    """Set the weights of level `i`, and P and Q of all topics: see `patch_level`."""
+    weigh_level(i, first, assignments, prior, levels)
+    weigh_customers(i, first, prior, levels)
+    share, opening = levels.share, levels.opening
+    fixed_part, mu_part = levels.fixed_part, levels.mu_part
+    from_document = np.float32(levels.via_document[i])
     if i == 0:
         for k in range(share.shape[1]):
             fixed_part[0, k] = share[0, k] + TINY
             mu_part[0, k] = opening[0, k] * from_document + TINY
         return
-    through = np.float32(via_previous[i] * inverse[i - 1])
+    through = np.float32(levels.via_previous[i] * levels.inverse[i - 1])
     for k in range(share.shape[1]):
         from_above = through * opening[i, k]
         fixed_part[i, k] = share[i, k] + from_above * fixed_part[i - 1, k] + TINY
@@ -185,22 +215,53 @@ def rebuild_level(i, share, opening, fixed_part, mu_part, via_document, via_prev
 
 
 @njit_forceinline
-def rebuild_factor(
-    i, inverse_total, base, reciprocal, share, opening, fixed_part, mu_part, via_document,
-    via_previous, inverse, out,
-):  # fmt: skip
+def rebuild_factor(i, inverse_total, reciprocal, levels, out):
     """Set the weights of all topics for the words of level `i`."""
-    from_document = np.float32(via_document[i] * inverse_total)
+    base, share, opening = levels.base, levels.share, levels.opening
+    fixed_part, mu_part = levels.fixed_part, levels.mu_part
+    from_document = np.float32(levels.via_document[i] * inverse_total)
     if i == 0:
         for k in range(share.shape[1]):
             out[k] = reciprocal[k] * (share[0, k] + opening[0, k] * (from_document * base[k]))
         return
-    from_previous = np.float32(via_previous[i] * inverse[i - 1])
-    through = np.float32(via_previous[i] * inverse[i - 1] * inverse_total)
+    from_previous = np.float32(levels.via_previous[i] * levels.inverse[i - 1])
+    through = np.float32(levels.via_previous[i] * levels.inverse[i - 1] * inverse_total)
     for k in range(share.shape[1]):
         at_base = from_previous * fixed_part[i - 1, k]
         at_base += base[k] * (from_document + through * mu_part[i - 1, k])
         out[k] = reciprocal[k] * (share[i, k] + opening[i, k] * at_base)
+
+
+@njit_forceinline
+def weigh_above(i, k, mu, levels):
+    """Return the weight of topic `k` for a customer of the level above `i`."""
+    up = levels.fixed_part[i - 1, k] + levels.mu_part[i - 1, k] * mu
+    return up * levels.inverse[i - 1]
+
+
+@njit_forceinline
+def weigh_customer(i, k, inverse_total, levels):
+    """Return the weight of topic `k` for a customer of level `i`."""
+    mu = levels.base[k] * inverse_total
+    at_base = levels.via_document[i] * mu
+    if i > 0:
+        at_base += levels.via_previous[i] * weigh_above(i, k, mu, levels)
+    return levels.share[i, k] + levels.opening[i, k] * at_base
+
+
+@njit_forceinline
+def change_table(kind, j, k, change, served, alpha, assignments, base):
+    """Add `change` to the tables of `kind`, which may be 0 for none; return the change of A + c."""
+    if kind == DOCUMENT:
+        assignments.tables[j, k] += change
+        assignments.segment_tables[j] += change
+        served[k] += change
+        base[k] = alpha[k] + served[k]
+        return np.float64(change)
+    if kind == PREVIOUS:
+        assignments.to_previous[j, k] += change
+        assignments.segment_to_previous[j] += change
+    return 0.0
 
 
 @njit_forceinline
@@ -224,29 +285,54 @@ def enter_group(g, topics, bursts, reciprocal):
 
 
 @njit_forceinline
-def weigh_word(k, customer, bursts, factor):
+def weigh_word(k, customer, bursts, reciprocal, factor):
     """Set the weights of words of topic `k`, given that of a customer of the segment."""
-    bursts.seats.share[k] = customer * bursts.inverse[k]
-    factor[k] = customer * bursts.rate[k]
+    if bursts is None:
+        factor[k] = reciprocal[k] * customer
+    else:
+        bursts.seats.share[k] = customer * bursts.inverse[k]
+        factor[k] = customer * bursts.rate[k]
+
+
+@njit_forceinline
+def enter_bursts(d, j, begin, topics, bursts, reciprocal):
+    """Enter segment `j` of document `d`; return the first word of its group."""
+    if bursts is None:
+        return begin
+    if not bursts.each_segment:
+        return bursts.group_ptr[d]
+    enter_group(j, topics, bursts, reciprocal)
+    return begin
 
 
 @njit_forceinline
 def remove_word(x, w, k, start, words, shift, bursts, reciprocal, may_open):
-    """Remove word `x` of the group that starts at `start` from its table."""
-    seats = bursts.seats
-    bursts.words[k] -= 1.0
-    if vacate_seat(seats.seats[x] - start, seats):
-        seats.opened[k] -= 1.0
-        count_word(w, k, LESS, words.fixed, words.counts, words.totals, shift, reciprocal, may_open)
-    rate_word(k, bursts, reciprocal)
+    """Remove word `x` from its topic, or from a table of the group that begins at `start`."""
+    counts, totals, fixed = words.counts, words.totals, words.fixed
+    if bursts is None:
+        count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
+    else:
+        seats = bursts.seats
+        bursts.words[k] -= 1.0
+        if vacate_seat(seats.seats[x] - start, seats):
+            seats.opened[k] -= 1.0
+            count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
+        rate_word(k, bursts, reciprocal)
 
 
 @njit_forceinline
 def draw_word(
     x, w, start, gamma, words, shift, factor, sums, bursts, reciprocal, may_open, rng
 ):  # fmt: skip
-    """Draw the topic and the table of word `x` of the group that starts at `start`."""
-    seats, counts, width = bursts.seats, words.counts, factor.shape[0]
+    """Draw the topic of word `x`, and a table of the group that begins at `start`."""
+    counts, totals, fixed, width = words.counts, words.totals, words.fixed, factor.shape[0]
+    if bursts is None:
+        k = draw_product(counts, w, gamma, factor, sums, rng)
+        while not is_open(k, totals, may_open):
+            k = draw_product(counts, w, gamma, factor, sums, rng)
+        count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
+        return k
+    seats = bursts.seats
     place = np.int64(seats.firsts[x] - start)
     new = np.float64(sum_product(counts, w, gamma, factor, sums, 0))
     joined = weigh_seats(place, seats)
@@ -261,10 +347,10 @@ def draw_word(
             if (counts[w, k] + gamma) * factor[k] > 0.0:
                 break
             k = k - 1 if k > 0 else width - 1
-        if is_open(k, words.totals, may_open):
+        if is_open(k, totals, may_open):
             seat = take_place(k, place, seats)
             seats.opened[k] += 1.0
-            count_word(w, k, MORE, words.fixed, counts, words.totals, shift, reciprocal, may_open)
+            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
             break
     seats.seats[x] = start + seat
     seats.sizes[seat] += 1
@@ -278,51 +364,25 @@ def sweep_segment(
     sampler, d, j, total, corpus, assignments, words, prior, ratios, scratch, levels, bursts, rng
 ):
     """Draw topic and tables of every word of segment `j`, of unseated words too; return A + c."""
-    a, gamma = prior.discount, np.float32(prior.gamma)
+    a, alpha, gamma = prior.discount, prior.alpha, np.float32(prior.gamma)
     shift = prior.gamma * words.counts.shape[0]
-    to_document, to_previous = prior.to_document, prior.to_previous
-    concentration = prior.concentration
-    tokens, topics = corpus.tokens, assignments.topics
-    counts, totals, fixed = words.counts, words.totals, words.fixed
-    base, reciprocal, alpha = levels.base, scratch.reciprocal, prior.alpha
-    factor, sums, may_open = scratch.factor, scratch.sums, scratch.may_open
-    values, row_ptr = ratios.values, ratios.row_ptr
-    tables, segment_tables = assignments.tables, assignments.segment_tables
-    previous, segment_previous = assignments.to_previous, assignments.segment_to_previous
+    tokens, topics, counts = corpus.tokens, assignments.topics, words.counts
+    reciprocal, factor = scratch.reciprocal, scratch.factor
+    sums, may_open = scratch.sums, scratch.may_open
+    tables, previous = assignments.tables, assignments.to_previous
     heads, links = assignments.seat_heads, assignments.seat_links
     sizes, kinds, free = assignments.seat_sizes, assignments.seat_kinds, assignments.seat_free
-    customers, level_customers = levels.customers, levels.level_customers
-    share, opening = levels.share, levels.opening
-    fixed_part, mu_part = levels.fixed_part, levels.mu_part
-    via_document, via_previous, inverse = levels.via_document, levels.via_previous, levels.inverse
+    base, customers, level_customers = levels.base, levels.customers, levels.level_customers
     served = assignments.document_tables[assume_nonnegative(d)]
     j = assume_nonnegative(j)
     first = assume_nonnegative(corpus.part_begin[j])
     i = assume_nonnegative(j - first)
     begin, end = assume_nonnegative(corpus.segment_ptr[j]), corpus.segment_ptr[j + 1]
     n_topics = tables.shape[1]
-
-    if bursts is not None:
-        if bursts.each_segment:
-            enter_group(j, topics, bursts, reciprocal)
-        start = begin if bursts.each_segment else bursts.group_ptr[d]
-
-    # Enter the segment: its customers are its words and the tables of the next segment.
+    start = enter_bursts(d, j, begin, topics, bursts, reciprocal)
     has_next = j + 1 < corpus.doc_ptr[d + 1]
-    level_customers[i] = segment_previous[j + 1] if has_next else 0
-    for k in range(n_topics):
-        customers[i, k] = previous[j + 1, k] if has_next else 0
-    for x in range(begin, end):
-        if topics[x] >= 0:
-            customers[i, topics[x]] += 1
-            level_customers[i] += 1
-    for k in range(n_topics):
-        share[i, k], opening[i, k] = 0.0, 1.0
-        if customers[i, k] > 0:
-            t = tables[j, k] + previous[j, k]
-            share[i, k], opening[i, k] = weigh_node(
-                sampler, np.int64(customers[i, k]), np.int64(t), values, row_ptr, a
-            )
+    enter_level(j, i, end, has_next, corpus, assignments, levels)
+    weigh_topics(sampler, i, j, assignments, ratios, a, levels)
 
     lowest = i  # lowest changed level; levels above the current one need P and Q recomputed
     tables_changed = True
@@ -338,96 +398,50 @@ def sweep_segment(
             level = i
             while True:
                 level = assume_nonnegative(level)
+                row = first + level
                 n = np.int64(customers[level, k])
-                s, t = tables[first + level, k], previous[first + level, k]
+                s, t = tables[row, k], previous[row, k]
                 if sampler == SSA:
                     target = next_double(rng) * n
-                    kind = leave_seat(first + level, k, target, heads, links, sizes, kinds, free)
+                    kind = leave_seat(row, k, target, heads, links, sizes, kinds, free)
                 else:
                     kind = leave_node(sampler, n, s, t, rng)
                 customers[level, k] = n - 1
                 level_customers[level] -= 1
-                if kind == DOCUMENT:
-                    tables[first + level, k] = s - 1
-                    segment_tables[first + level] -= 1
-                    served[k] -= 1
-                    base[k] = alpha[k] + served[k]
-                    total -= 1.0
-                elif kind == PREVIOUS:
-                    previous[first + level, k] = t - 1
-                    segment_previous[first + level] -= 1
+                total += change_table(kind, row, k, LESS, served, alpha, assignments, base)
                 left = s + t - (1 if kind > 0 else 0)
-                share[level, k], opening[level, k] = weigh_node(
-                    sampler, n - 1, left, values, row_ptr, a
-                )
+                weigh_topic(sampler, level, k, n - 1, left, ratios, a, levels)
                 tables_changed = tables_changed or kind > 0
                 if kind != PREVIOUS:
                     break
                 level -= 1
             if level < i:
                 lowest = min(lowest, level if kind > 0 else level + 1)
-                inverse[level] = 1.0 / (concentration[first + level] + level_customers[level])
-                patch_level(
-                    level, k, share, opening, fixed_part, mu_part, via_document, via_previous,
-                    inverse,
-                )  # fmt: skip
-            if bursts is None:
-                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
-            else:
-                remove_word(x, w, k, start, words, shift, bursts, reciprocal, may_open)
+                patch_level(level, k, first, prior, levels)
+            remove_word(x, w, k, start, words, shift, bursts, reciprocal, may_open)
 
         # Reweigh all topics if tables have changed, otherwise only the topic that the word left.
         if tables_changed:
             for level in range(lowest, i):
-                weigh_level(
-                    level, first, a, concentration, segment_tables, segment_previous, to_document,
-                    to_previous, via_document, via_previous,
-                )  # fmt: skip
-                inverse[level] = 1.0 / (concentration[first + level] + level_customers[level])
-                rebuild_level(
-                    level, share, opening, fixed_part, mu_part, via_document, via_previous, inverse
-                )
+                rebuild_level(level, first, assignments, prior, levels)
             lowest = i
-            weigh_level(
-                i, first, a, concentration, segment_tables, segment_previous, to_document,
-                to_previous, via_document, via_previous,
-            )  # fmt: skip
+            weigh_level(i, first, assignments, prior, levels)
             inverse_total = 1.0 / total
             if bursts is None:
-                rebuild_factor(
-                    i, inverse_total, base, reciprocal, share, opening, fixed_part, mu_part,
-                    via_document, via_previous, inverse, factor,
-                )  # fmt: skip
+                rebuild_factor(i, inverse_total, reciprocal, levels, factor)
             else:
-                rebuild_factor(
-                    i, inverse_total, base, bursts.ones, share, opening, fixed_part, mu_part,
-                    via_document, via_previous, inverse, bursts.customer,
-                )  # fmt: skip
+                rebuild_factor(i, inverse_total, bursts.ones, levels, bursts.customer)
                 for k in range(n_topics):
-                    weigh_word(k, bursts.customer[k], bursts, factor)
+                    weigh_word(k, bursts.customer[k], bursts, reciprocal, factor)
             tables_changed = False
         elif k >= 0:
-            mu = base[k] * inverse_total
-            at_base = via_document[i] * mu
-            if i > 0:
-                up = (fixed_part[i - 1, k] + mu_part[i - 1, k] * mu) * inverse[i - 1]
-                at_base += via_previous[i] * up
-            customer = share[i, k] + opening[i, k] * at_base
-            if bursts is None:
-                factor[k] = reciprocal[k] * customer
-            else:
-                weigh_word(k, customer, bursts, factor)
+            customer = weigh_customer(i, k, inverse_total, levels)
+            weigh_word(k, customer, bursts, reciprocal, factor)
 
         # Draw the topic.
-        if bursts is None:
-            k = draw_product(counts, w, gamma, factor, sums, rng)
-            while not is_open(k, totals, may_open):
-                k = draw_product(counts, w, gamma, factor, sums, rng)
-            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
-        else:
-            k = draw_word(
-                x, w, start, gamma, words, shift, factor, sums, bursts, reciprocal, may_open, rng
-            )
+        k = draw_word(
+            x, w, start, gamma, words, shift, factor, sums, bursts, reciprocal, may_open, rng
+        )
         topics[x] = k
 
         # Add the word, and up the chain a customer for each table that it opens.
@@ -435,85 +449,57 @@ def sweep_segment(
         level = i
         while True:
             level = assume_nonnegative(level)
-            to_node = opening[level, k] * via_document[level] * mu
+            row = first + level
+            share, opening = levels.share[level, k], levels.opening[level, k]
+            to_node = opening * levels.via_document[level] * mu
             to_above = 0.0
             if level > 0:
-                up = (fixed_part[level - 1, k] + mu_part[level - 1, k] * mu) * inverse[level - 1]
-                to_above = opening[level, k] * via_previous[level] * up
+                to_above = opening * levels.via_previous[level] * weigh_above(level, k, mu, levels)
             n = np.int64(customers[level, k])
-            s, t = tables[first + level, k], previous[first + level, k]
+            s, t = tables[row, k], previous[row, k]
             via = to_node + to_above
-            target = next_double(rng) * (share[level, k] + via) - share[level, k]
+            target = next_double(rng) * (share + via) - share
             kind = 0
             if n == 0 or (via > 0.0 and target >= 0.0):
                 kind = DOCUMENT if target < to_node or to_above == 0.0 else PREVIOUS
             if sampler == SSA:
                 if kind > 0:
-                    open_seat(first + level, k, kind, heads, links, sizes, kinds, free)
+                    open_seat(row, k, kind, heads, links, sizes, kinds, free)
                 else:
                     target = next_double(rng) * (n - a * (s + t))
-                    take_seat(first + level, k, target, a, heads, links, sizes)
+                    take_seat(row, k, target, a, heads, links, sizes)
             customers[level, k] = n + 1
             level_customers[level] += 1
-            if kind == DOCUMENT:
-                tables[first + level, k] = s + 1
-                segment_tables[first + level] += 1
-                served[k] += 1
-                base[k] = alpha[k] + served[k]
-                total += 1.0
-            elif kind == PREVIOUS:
-                previous[first + level, k] = t + 1
-                segment_previous[first + level] += 1
-            share[level, k], opening[level, k] = weigh_node(
-                sampler, n + 1, s + t + (1 if kind > 0 else 0), values, row_ptr, a
-            )
+            total += change_table(kind, row, k, MORE, served, alpha, assignments, base)
+            left = s + t + (1 if kind > 0 else 0)
+            weigh_topic(sampler, level, k, n + 1, left, ratios, a, levels)
             tables_changed = tables_changed or kind > 0
             if kind != PREVIOUS:
                 break
             level -= 1
         if level < i:
             lowest = min(lowest, level if kind > 0 else level + 1)
-            inverse[level] = 1.0 / (concentration[first + level] + level_customers[level])
-            patch_level(
-                level, k, share, opening, fixed_part, mu_part, via_document, via_previous, inverse
-            )
+            patch_level(level, k, first, prior, levels)
         if not tables_changed:
-            at_base = via_document[i] * mu
-            if i > 0:
-                up = (fixed_part[i - 1, k] + mu_part[i - 1, k] * mu) * inverse[i - 1]
-                at_base += via_previous[i] * up
-            customer = share[i, k] + opening[i, k] * at_base
-            if bursts is None:
-                factor[k] = reciprocal[k] * customer
-            else:
-                weigh_word(k, customer, bursts, factor)
+            customer = weigh_customer(i, k, inverse_total, levels)
+            weigh_word(k, customer, bursts, reciprocal, factor)
 
     # CMGS: draw the tables of the segment. Then prepare it for the next segment.
     if sampler == CMGS:
         for k in range(n_topics):
             if customers[i, k] > 0:
                 total += resample_tables(
-                    i, k, first, total, alpha, served, tables, segment_tables, previous,
-                    segment_previous, customers, level_customers, concentration, a, to_document,
-                    to_previous, values, row_ptr, rng,
-                )  # fmt: skip
+                    i, k, first, total, served, assignments, prior, ratios, levels, rng
+                )
                 base[k] = alpha[k] + served[k]
                 for level in range(max(i - 1, 0), i + 1):
+                    n = np.int64(customers[level, k])
                     t = tables[first + level, k] + previous[first + level, k]
-                    share[level, k], opening[level, k] = weigh_node(
-                        sampler, np.int64(customers[level, k]), t, values, row_ptr, a
-                    )
+                    weigh_topic(sampler, level, k, n, t, ratios, a, levels)
         lowest = min(lowest, max(i - 1, 0))
     if has_next:
         for level in range(lowest, i + 1):
-            weigh_level(
-                level, first, a, concentration, segment_tables, segment_previous, to_document,
-                to_previous, via_document, via_previous,
-            )  # fmt: skip
-            inverse[level] = 1.0 / (concentration[first + level] + level_customers[level])
-            rebuild_level(
-                level, share, opening, fixed_part, mu_part, via_document, via_previous, inverse
-            )
+            rebuild_level(level, first, assignments, prior, levels)
     return total
 
 

@@ -17,20 +17,7 @@ import numpy as np
 
 from skdp._numeric._numba import njit_forceinline, njit_internal_nogc
 from skdp._numeric._random import next_double
-from skdp._numeric._simd import assume_nonnegative, draw_product, prefetch
 from skdp.processes._kernels_stirling import open_ratio, share_ratio
-from skdp.topics._kernels._counts import LESS, MORE
-from skdp.topics._kernels._tables import (
-    change_tables,
-    count_word,
-    enter_document,
-    enter_segment,
-    is_open,
-    leave_segment,
-    list_topic,
-    unlist_topic,
-    weigh_present,
-)
 
 # CMGS in a chain: draws of the tables of a node given everything else.
 #
@@ -139,11 +126,14 @@ def draw_split(
 
 
 @njit_forceinline
-def resample_tables(
-    i, k, first, total, alpha, served, tables, segment_tables, previous, segment_previous,
-    customers, level_customers, concentration, a, to_document, to_previous, values, row_ptr, rng,
-):  # fmt: skip
+def resample_tables(i, k, first, total, served, assignments, prior, ratios, levels, rng):
     """Draw s_jk and t_jk of level `i` given everything else; return the change of A + c."""
+    a, concentration, alpha = prior.discount, prior.concentration, prior.alpha
+    to_document, to_previous = prior.to_document, prior.to_previous
+    values, row_ptr = ratios.values, ratios.row_ptr
+    tables, segment_tables = assignments.tables, assignments.segment_tables
+    previous, segment_previous = assignments.to_previous, assignments.segment_to_previous
+    customers, level_customers = levels.customers, levels.level_customers
     j = first + i
     n = np.int64(customers[i, k])
     s, t = np.int64(tables[j, k]), np.int64(previous[j, k])
@@ -182,111 +172,3 @@ def resample_tables(
     segment_tables[j], segment_previous[j] = n_document + s, n_previous + t
     served[k] += s - had
     return s - had
-
-
-# Sweeps of documents.
-
-
-@njit_forceinline
-def weigh_topic(k, n, t, ratio, values, row_ptr, a, base, reciprocal, opening, sharing, factor):
-    """Set `opening`, `sharing` and `factor` of a present topic with `n` words, `t` tables."""
-    sharing[k] = share_ratio(values, row_ptr, n, np.int64(t), a) * reciprocal[k]
-    opening[k] = base[k] * reciprocal[k] if t == n else 0.0
-    factor[k] = opening[k] + sharing[k] * ratio
-
-
-@njit_internal_nogc
-def sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng):
-    """Draw the topic of every word of document `d`, then tables; unseated words are seated."""
-    a = prior.discount
-    gamma = np.float32(prior.gamma)
-    shift = prior.gamma * words.counts.shape[0]
-    tokens, topics = corpus.tokens, assignments.topics
-    counts, totals, fixed = words.counts, words.totals, words.fixed
-    n_k, base, reciprocal = scratch.n_k, scratch.base, scratch.reciprocal
-    opening, sharing, factor = scratch.opening, scratch.sharing, scratch.factor
-    sums, present, position = scratch.sums, scratch.present, scratch.position
-    may_open = scratch.may_open
-    values, row_ptr = ratios.values, ratios.row_ptr
-    segment_tables = assignments.segment_tables
-    customers = assignments.document_tables[d]
-    total = enter_document(prior.alpha, customers, base, reciprocal, factor)
-    for j in range(corpus.doc_ptr[d], corpus.doc_ptr[d + 1]):
-        begin, end = corpus.segment_ptr[j], corpus.segment_ptr[j + 1]
-        b = prior.concentration[j]
-        tables = assignments.tables[j]
-        n_tables = segment_tables[j]
-        n_present = enter_segment(begin, end, topics, n_k, present, position)
-        ratio = 0.0  # until the tables are known
-        for q in range(n_present):
-            k = present[q]
-            weigh_topic(
-                k, n_k[k], tables[k], ratio, values, row_ptr, a, base, reciprocal, opening,
-                sharing, factor,
-            )  # fmt: skip
-        tables_changed = True
-        for i in range(begin, end):
-            if i + 2 < tokens.shape[0]:
-                prefetch(counts, tokens[i + 2])
-            w = assume_nonnegative(tokens[i])
-
-            # Remove the word, and its table if it leaves too.
-            k = np.int64(topics[i])
-            if k >= 0:
-                n = n_k[k]
-                if tables[k] == n:
-                    change_tables(k, LESS, tables, customers, base)
-                    n_tables -= 1
-                    total -= 1.0
-                    tables_changed = True
-                n_k[k] = n - 1
-                count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
-                if n == 1:
-                    n_present = unlist_topic(k, n_present, present, position)
-                    factor[k] = base[k] * reciprocal[k]
-                else:
-                    weigh_topic(
-                        k, n - 1, tables[k], ratio, values, row_ptr, a, base, reciprocal, opening,
-                        sharing, factor,
-                    )  # fmt: skip
-            # Reweigh all present topics if the number of tables has changed.
-            if tables_changed:
-                ratio = total / (b + a * n_tables)
-                weigh_present(n_present, ratio, present, opening, sharing, factor)
-                tables_changed = False
-
-            # Draw the topic.
-            k = draw_product(counts, w, gamma, factor, sums, rng)
-            while not is_open(k, totals, may_open):
-                k = draw_product(counts, w, gamma, factor, sums, rng)
-            topics[i] = k
-            # Add the word to a table, or to a new one.
-            n = n_k[k]
-            if n == 0:
-                n_present = list_topic(k, n_present, present, position)
-            share = sharing[k] * ratio
-            if n == 0 or next_double(rng) * (share + opening[k]) >= share:
-                change_tables(k, MORE, tables, customers, base)
-                n_tables += 1
-                total += 1.0
-                tables_changed = True
-            n_k[k] = n + 1
-            count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
-            weigh_topic(
-                k, n + 1, tables[k], ratio, values, row_ptr, a, base, reciprocal, opening, sharing,
-                factor,
-            )  # fmt: skip
-
-        for q in range(n_present):
-            k = present[q]
-            if n_k[k] > 1:
-                t = tables[k]
-                drawn = draw_to_document(
-                    n_k[k], 0, 1, base[k] - t, total - t, n_tables - t, 0, b, a, False,
-                    1.0, 0.0, values, row_ptr, rng,
-                )  # fmt: skip
-                change_tables(k, drawn - t, tables, customers, base)
-                n_tables += drawn - t
-                total += drawn - t
-        segment_tables[j] = n_tables
-        leave_segment(n_present, n_k, present, base, reciprocal, factor)

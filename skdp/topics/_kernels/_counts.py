@@ -470,6 +470,16 @@ def enter_tables(begin, end, last, topics, bursts, base):
             base[k] += 1.0
 
 
+@njit_internal
+def with_seats(bursts, firsts, seats):
+    """Return the tables with the seats, and the first places, of other words."""
+    return BurstSeats(
+        bursts.concentration, bursts.discount, firsts, seats, bursts.sizes, bursts.served,
+        bursts.in_use, bursts.inverse, bursts.customers, bursts.opened, bursts.share,
+        bursts.weights,
+    )  # fmt: skip
+
+
 @njit_forceinline
 def weigh(k, alpha, bursts, base, reciprocal, factor):
     """Update the weights of topic `k`: of a customer, and of a new table without its word."""
@@ -681,65 +691,6 @@ def enter_node_with_bursts(begin, end, last, topics, alpha, scratch, bursts):
     enter_tables(begin, end, last, topics, bursts, scratch.base)
     for k in range(alpha.shape[0]):
         weigh(k, alpha, bursts, scratch.base, scratch.reciprocal, scratch.factor)
-
-
-@njit_loop
-def sweep_nodes_with_bursts(
-    first, last, node_ptr, tokens, topics, words, alpha, gamma, scratch, bursts, rng
-):
-    """Draw the topic and the table of every word of nodes once, in the order of `sweep_nodes`."""
-    counts, factor, sums = words.counts, scratch.factor, scratch.sums
-    n_topics, n_tokens = alpha.shape[0], tokens.shape[0]
-    shift, offset = gamma * counts.shape[0], np.float32(gamma)
-    for k in range(n_topics):
-        scratch.reciprocal[k] = 1.0 if words.fixed else 1.0 / (shift + words.totals[k])
-    for d in range(first, last):
-        begin, end = node_ptr[d], node_ptr[d + 1]
-        if begin == end:
-            continue
-        enter_node_with_bursts(begin, end, end, topics, alpha, scratch, bursts)
-
-        # Remove and weigh the first word.
-        coming, k = tokens[begin], np.int64(0)
-        if topics[begin] >= 0:
-            leave_seat(begin, begin, tokens, topics, words, alpha, shift, scratch, bursts)
-        total = sum_product(counts, coming, offset, factor, sums, begin & 1)
-        gained = np.float32(0.0)
-        for i in range(begin, end):
-            if i + AHEAD < n_tokens:
-                prefetch(counts, tokens[i + AHEAD])
-            w, weight, gainer = coming, total + gained, k
-            place = bursts.firsts[i] - begin
-            own = weigh_seats(place, bursts)
-            target = next_double(rng) * (own + weight)
-            joins = target < own
-            seat = find_seat(target, place, bursts) if joins else place
-
-            # Remove and weigh the next word.
-            if i + 1 < end:
-                coming = tokens[i + 1]
-                if topics[i + 1] >= 0:
-                    leave_seat(i + 1, begin, tokens, topics, words, alpha, shift, scratch, bursts)
-                total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
-
-            # Seat the current word: a new table's topic is from sums without the last one's gain.
-            if joins:
-                k = np.int64(bursts.served[seat])
-            else:
-                seat, k = open_table(
-                    w, place, i & 1, np.float32(target - own) - gained, gainer, words, n_topics,
-                    offset, scratch, bursts,
-                )  # fmt: skip
-            gained = (counts[coming, k] + offset) * factor[k]
-            take_seat(i, seat, k, begin, w, topics, words, alpha, shift, scratch, bursts)
-            gained = (counts[coming, k] + offset) * factor[k] - gained
-            if gained < 0.0:
-                total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
-                gained = np.float32(0.0)
-        if next_double(rng) < P_MOVE:
-            move_tables(
-                begin, end, tokens, topics, words, alpha, gamma, shift, scratch, bursts, rng
-            )
 
 
 @njit

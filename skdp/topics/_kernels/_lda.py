@@ -61,16 +61,22 @@ from skdp.topics._kernels._counts import (
     AHEAD,
     LESS,
     MORE,
-    BurstSeats,
+    P_MOVE,
     add_burst_estimates,
     draw_seats,
     draw_sum,
     enter_node_with_bursts,
+    find_seat,
+    leave_seat,
     log_mean_exp,
     log_rising,
+    move_tables,
     next_stop,
+    open_table,
     resample,
-    sweep_nodes_with_bursts,
+    take_seat,
+    weigh_seats,
+    with_seats,
 )
 
 SPARSE_FROM = 400
@@ -96,6 +102,16 @@ class SparseScratch(NamedTuple):
     factor: np.ndarray
     group_sums: np.ndarray
     sums: np.ndarray
+
+
+class Nodes(NamedTuple):
+    """Words of documents and of nodes: document d has nodes nodes_of[d] to nodes_of[d + 1] - 1."""
+
+    tokens: np.ndarray
+    segment_ptr: np.ndarray
+    doc_ptr: np.ndarray
+    node_ptr: np.ndarray
+    nodes_of: np.ndarray
 
 
 class WordLists(NamedTuple):
@@ -226,10 +242,11 @@ def move_word(w, k, change, fixed, counts, totals, shift, base, reciprocal, fact
 
 
 @njit_loop
-def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scratch, rng):
+def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scratch, bursts, rng):
     """Draw the topic of every word of nodes `first` to `last` - 1 once, of unseated words too.
 
-    `gamma` must be 0 if topics are fixed. Every word must have a topic of positive weight.
+    `gamma` must be 0 if topics are fixed. Every word must have a topic of positive weight. With
+    bursts the words' tables are drawn, too.
     """
     counts, totals, fixed = words.counts, words.totals, words.fixed
     base, reciprocal = scratch.base, scratch.reciprocal
@@ -242,41 +259,71 @@ def sweep_nodes(first, last, node_ptr, tokens, topics, words, alpha, gamma, scra
         begin, end = node_ptr[d], node_ptr[d + 1]
         if begin == end:
             continue
-        enter_node(begin, end, alpha, topics, base, reciprocal, factor)
+        if bursts is None:
+            enter_node(begin, end, alpha, topics, base, reciprocal, factor)
+        else:
+            enter_node_with_bursts(begin, end, end, topics, alpha, scratch, bursts)
 
         # Remove and weigh the first word.
         coming, k = tokens[begin], np.int64(topics[begin])
-        if k >= 0:
-            move_word(coming, k, LESS, fixed, counts, totals, shift, base, reciprocal, factor)
+        if bursts is None:
+            if k >= 0:
+                move_word(coming, k, LESS, fixed, counts, totals, shift, base, reciprocal, factor)
+        elif k >= 0:
+            leave_seat(begin, begin, tokens, topics, words, alpha, shift, scratch, bursts)
         total = sum_product(counts, coming, offset, factor, sums, begin & 1)
         gained = np.float32(0.0)  # gain of topic k for the next word since its sums were computed
         for i in range(begin, end):
             if i + AHEAD < n_tokens:
                 prefetch(counts, tokens[i + AHEAD])
             w, weight, gainer = coming, total + gained, k
+            if bursts is not None:
+                place = bursts.firsts[i] - begin
+                own = weigh_seats(place, bursts)
+                target = next_double(rng) * (own + weight)
+                joins = target < own
+                seat = find_seat(target, place, bursts) if joins else place
 
             # Remove and weigh the next word.
             if i + 1 < end:
                 coming, k = tokens[i + 1], np.int64(topics[i + 1])
-                if k >= 0:
-                    move_word(
-                        coming, k, LESS, fixed, counts, totals, shift, base, reciprocal, factor
-                    )
+                if bursts is None:
+                    if k >= 0:
+                        move_word(
+                            coming, k, LESS, fixed, counts, totals, shift, base, reciprocal, factor
+                        )
+                elif k >= 0:
+                    leave_seat(i + 1, begin, tokens, topics, words, alpha, shift, scratch, bursts)
                 total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
 
-            # Draw the current topic from sums without the gain of the last topic.
-            target = np.float32(next_double(rng)) * weight - gained
-            found = min(find_sum(sums, i & 1, width, target), n_topics - 1)
-            k = gainer if target < 0.0 else found
-            topics[i] = k
+            # Draw the current topic, or that of a new table, from sums without the last one's gain.
+            if bursts is None:
+                target = np.float32(next_double(rng)) * weight - gained
+                found = min(find_sum(sums, i & 1, width, target), n_topics - 1)
+                k = gainer if target < 0.0 else found
+                topics[i] = k
+            elif joins:
+                k = np.int64(bursts.served[seat])
+            else:
+                seat, k = open_table(
+                    w, place, i & 1, np.float32(target - own) - gained, gainer, words, n_topics,
+                    offset, scratch, bursts,
+                )  # fmt: skip
 
             # Add the word; the gain of its topic for the next word is not in the sums.
             gained = (counts[coming, k] + offset) * factor[k]
-            move_word(w, k, MORE, fixed, counts, totals, shift, base, reciprocal, factor)
+            if bursts is None:
+                move_word(w, k, MORE, fixed, counts, totals, shift, base, reciprocal, factor)
+            else:
+                take_seat(i, seat, k, begin, w, topics, words, alpha, shift, scratch, bursts)
             gained = (counts[coming, k] + offset) * factor[k] - gained
             if gained < 0.0:
                 total = sum_product(counts, coming, offset, factor, sums, (i + 1) & 1)
                 gained = np.float32(0.0)
+        if bursts is not None and next_double(rng) < P_MOVE:
+            move_tables(
+                begin, end, tokens, topics, words, alpha, gamma, shift, scratch, bursts, rng
+            )
 
 
 @njit_forceinline
@@ -464,23 +511,17 @@ def sweep_labeled_nodes(
             last += 1
         for k in range(alpha.shape[0]):
             own_alpha[k] = alpha[k] if allowed[k] else 0.0
+        sweep_nodes(
+            first, last, node_ptr, tokens, topics, words, own_alpha, gamma, scratch, bursts, rng
+        )
         if bursts is None:
-            sweep_nodes(
-                first, last, node_ptr, tokens, topics, words, own_alpha, gamma, scratch, rng
-            )
             return_strays(node_ptr[first], node_ptr[last], tokens, topics, words, allowed)
-        else:
-            sweep_nodes_with_bursts(
-                first, last, node_ptr, tokens, topics, words, own_alpha, gamma, scratch, bursts,
-                rng,
-            )  # fmt: skip
         first = last
 
 
 # Counts, estimates, fold-in, and the joint probability.
 #
-# Symbols as above and in `_kernels/_counts`. Document d has nodes
-# nodes_of[d] to nodes_of[d + 1] - 1.
+# Symbols as above and in `_kernels/_counts`.
 
 
 @njit
@@ -531,15 +572,15 @@ def log_prior_of_topics(node_ptr, topics, alpha, n_k):
 
 @njit
 def fold_in_nodes(
-    tokens, segment_ptr, doc_ptr, node_ptr, nodes_of, topics, words, first_alpha, alpha, scratch,
-    bursts, n_sweeps, burn_in, work, place, key, out, opening, own, rng,
+    nodes, topics, words, first_alpha, alpha, scratch, bursts, n_sweeps, burn_in, work, place, key,
+    out, opening, own, rng,
 ):  # fmt: skip
-    """Write E[theta] of every node to `out`, with topics fixed; see `_shared/_fold_in`.
+    """Add E[theta] of every node to `out`, with topics fixed; see `_shared/_fold_in`.
 
-    With bursts, write the means of `add_burst_estimates` to `opening` and `own`, too.
+    With bursts, add the estimates of `add_burst_estimates` to `opening` and `own`, too.
     """
+    tokens, segment_ptr, doc_ptr, node_ptr, nodes_of = nodes
     lengths = np.diff(segment_ptr)
-    scale = 1.0 / (n_sweeps - burn_in)
     while place[0] < doc_ptr.shape[0] - 1 and work > 0:
         d = place[0]
         begin, end = doc_ptr[d], doc_ptr[d + 1]
@@ -549,12 +590,9 @@ def fold_in_nodes(
         first, last = nodes_of[d], nodes_of[d + 1]
         while place[1] < n_sweeps and work > 0:
             prior = first_alpha if place[1] == 0 else alpha
-            if bursts is None:
-                sweep_nodes(first, last, node_ptr, tokens, topics, words, prior, 0.0, scratch, rng)
-            else:
-                sweep_nodes_with_bursts(
-                    first, last, node_ptr, tokens, topics, words, prior, 0.0, scratch, bursts, rng
-                )
+            sweep_nodes(
+                first, last, node_ptr, tokens, topics, words, prior, 0.0, scratch, bursts, rng
+            )
             if place[1] >= burn_in:
                 add_node_estimates(first, last, node_ptr, topics, alpha, out)
                 if bursts is not None:
@@ -564,15 +602,6 @@ def fold_in_nodes(
             place[1] += 1
             work -= content.shape[0] + (last - first) + 1
         if place[1] == n_sweeps:
-            for x in range(first, last):
-                for k in range(alpha.shape[0]):
-                    out[x, k] *= scale
-            if bursts is not None:
-                for x in range(first, last):
-                    for k in range(alpha.shape[0]):
-                        opening[x, k] *= scale
-                for i in range(node_ptr[first], node_ptr[last]):
-                    own[i] *= scale
             place[0], place[1] = d + 1, 0
 
 
@@ -632,17 +661,13 @@ def estimate_node(tokens, topics, words, alpha, scratch, bursts, seats, base, su
         for r in range(n_particles):
             if bursts is None:
                 sweep_nodes(
-                    0, 1, node_ptr, tokens[:begin], topics[r], words, alpha, 0.0, scratch, rng
+                    0, 1, node_ptr, tokens[:begin], topics[r], words, alpha, 0.0, scratch, None, rng
                 )
                 log_weights[r] += extend_node(
                     begin, end, tokens, topics[r], words, alpha, base, sums, rng
                 )
             else:
-                own = BurstSeats(
-                    bursts.concentration, bursts.discount, bursts.firsts, seats[r], bursts.sizes,
-                    bursts.served, bursts.in_use, bursts.inverse, bursts.customers, bursts.opened,
-                    bursts.share, bursts.weights,
-                )  # fmt: skip
+                own = with_seats(bursts, bursts.firsts, seats[r])
                 log_weights[r] += extend_node_with_bursts(
                     begin, end, tokens, topics[r], words, alpha, scratch, own, rng
                 )
@@ -657,11 +682,9 @@ def estimate_node(tokens, topics, words, alpha, scratch, bursts, seats, base, su
 
 
 @njit
-def estimate_nodes(
-    n_particles, tokens, segment_ptr, doc_ptr, node_ptr, nodes_of, words, alpha, scratch, bursts,
-    key, out,
-):  # fmt: skip
+def estimate_nodes(n_particles, nodes, words, alpha, scratch, bursts, key, out):
     """Write the log of an estimate of the probability of every document's words to `out` (D,)."""
+    tokens, segment_ptr, doc_ptr, node_ptr, nodes_of = nodes
     rng = np.empty(4, np.uint64)
     lengths = np.diff(segment_ptr)
     base, sums = np.empty_like(alpha), np.empty_like(alpha)
@@ -681,11 +704,7 @@ def estimate_nodes(
                 )
             else:
                 firsts = bursts.firsts[node_ptr[x] : node_ptr[x + 1]] - np.int32(node_ptr[x])
-                own = BurstSeats(
-                    bursts.concentration, bursts.discount, firsts, bursts.seats, bursts.sizes,
-                    bursts.served, bursts.in_use, bursts.inverse, bursts.customers, bursts.opened,
-                    bursts.share, bursts.weights,
-                )  # fmt: skip
+                own = with_seats(bursts, firsts, bursts.seats)
                 out[d] += estimate_node(
                     of_node, topics, words, alpha, scratch, own, topics.copy(), base, sums, rng
                 )
@@ -731,31 +750,25 @@ def probability_in_base(w, word_tables, n_tables, gamma):
     return (gamma + word_tables[w]) / (gamma * word_tables.shape[0] + n_tables)
 
 
+class WordTables(NamedTuple):
+    """Tables of topics that are Pitman-Yor processes, with their parameters."""
+
+    tables: np.ndarray
+    topic_tables: np.ndarray
+    word_tables: np.ndarray
+    a: float
+    b: float
+    gamma: float
+    values: np.ndarray
+    row_ptr: np.ndarray
+
+
 @njit_loop
-def sweep_power_law(
-    node_ptr,
-    tokens,
-    topics,
-    counts,
-    totals,
-    tables,
-    topic_tables,
-    word_tables,
-    alpha,
-    a,
-    b,
-    gamma,
-    sets,
-    set_of,
-    values,
-    row_ptr,
-    node,
-    factor,
-    opening,
-    sums,
-    rng,
-):
-    """Draw the topic of every word once, and whether it opens a table."""
+def sweep_power_law(node_ptr, tokens, topics, words, law, alpha, sets, set_of, scratch, rng):
+    """Draw the topic of every word once, and whether it opens a table; `scratch` is (4, K)."""
+    counts, totals = words.counts, words.totals
+    tables, topic_tables, word_tables, a, b, gamma, values, row_ptr = law
+    node, factor, opening, sums = scratch[0], scratch[1], scratch[2], scratch[3]
     n_topics = alpha.shape[0]
     n_tables = 0
     for k in range(n_topics):
@@ -821,8 +834,9 @@ def sweep_power_law(
 
 
 @njit
-def gather_evidence(counts, tables, topic_tables, a, b, values, row_ptr, rng):
+def gather_evidence(counts, law, rng):
     """Return the powers of a and of 1 - a that the tables contribute: see `draw_discount`."""
+    tables, topic_tables, _, a, b, _, values, row_ptr = law
     of_tables, of_seatings = 0.0, 0.0
     for k in range(topic_tables.shape[0]):
         of_tables += draw_table_evidence(topic_tables[k], b, a, rng)
@@ -835,10 +849,9 @@ def gather_evidence(counts, tables, topic_tables, a, b, values, row_ptr, rng):
 
 
 @njit
-def log_probability_of_power_law(
-    counts, totals, tables, topic_tables, word_tables, a, b, gamma, values, row_ptr
-):
+def log_probability_of_power_law(counts, totals, law):
     """Return log p(w, T | z)."""
+    tables, topic_tables, word_tables, a, b, gamma, values, row_ptr = law
     n_words = counts.shape[0]
     result, n_tables = 0.0, 0
     for k in range(topic_tables.shape[0]):

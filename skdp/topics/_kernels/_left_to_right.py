@@ -40,19 +40,16 @@ from skdp._numeric._numba import (
 )
 from skdp._numeric._random import next_double
 from skdp.topics._kernels import _btigs as _kernels_btigs
-from skdp.topics._kernels import _chain as _kernels_chain
 from skdp.topics._kernels._chain import (
-    BTIGS,
     GroupBursts,
     enter_group,
+    enter_level,
     rate_word,
     rebuild_level,
     sweep_segments_btigs,
-    weigh_level,
-    weigh_node,
+    weigh_topics,
 )
 from skdp.topics._kernels._counts import (
-    BurstSeats,
     Corpus,
     draw_sum,
     find_seat,
@@ -61,10 +58,12 @@ from skdp.topics._kernels._counts import (
     resample,
     take_place,
     weigh_seats,
+    with_seats,
 )
 from skdp.topics._kernels._ssa import DOCUMENT
 from skdp.topics._kernels._sweeps import redraw_concentrations
 from skdp.topics._kernels._tables import (
+    BTIGS,
     Assignments,
     Prior,
     parents_of,
@@ -80,7 +79,6 @@ A Python int would have another numba type.
 """
 
 _sweep_btigs = _kernels_btigs.sweep_document
-_sweep_chain = _kernels_chain.sweep_document
 
 
 class Particles(NamedTuple):
@@ -159,27 +157,16 @@ def predict_level(i, corpus, assignments, prior, ahead):
 
 
 @njit_forceinline
-def enter_level(j, i, end, has_next, corpus, assignments, customers, level_customers):
-    """Write the customers of segment `j` to row `i`: words before `end`, tables of the next one."""
-    level_customers[i] = assignments.segment_to_previous[j + 1] if has_next else 0
-    for k in range(assignments.tables.shape[1]):
-        customers[i, k] = assignments.to_previous[j + 1, k] if has_next else 0
-    for x in range(corpus.segment_ptr[j], end):
-        customers[i, assignments.topics[x]] += 1
-        level_customers[i] += 1
-
-
-@njit_forceinline
 def enter_segment(i, end, corpus, assignments, prior, ahead):
     """Prepare for word `end`, the next word of level `i`."""
-    customers, level_customers = ahead.customers, ahead.level_customers
     if prior.to_previous > 0.0:
         for level in range(corpus.part_begin[i], i):
             stop = corpus.segment_ptr[level + 1]
-            enter_level(level, level, stop, True, corpus, assignments, customers, level_customers)
+            enter_level(level, level, stop, True, corpus, assignments, ahead)
             predict_level(level, corpus, assignments, prior, ahead)
-    enter_level(i, i, end, False, corpus, assignments, customers, level_customers)
+    enter_level(i, i, end, False, corpus, assignments, ahead)
     weigh_parents_of(i, corpus, assignments, prior, ahead)
+    customers = ahead.customers
     for k in range(prior.alpha.shape[0]):
         ahead.share[k] = customers[i, k] - prior.discount * count_tables(i, k, assignments, prior)
 
@@ -307,12 +294,7 @@ def bursts_of(r, particles, bursts):
     """Return the bursts of particle `r`."""
     if bursts is None:
         return None
-    seats = bursts.seats
-    own = BurstSeats(
-        seats.concentration, seats.discount, seats.firsts, particles.seats[r], seats.sizes,
-        seats.served, seats.in_use, seats.inverse, seats.customers, seats.opened, seats.share,
-        seats.weights,
-    )  # fmt: skip
+    own = with_seats(bursts.seats, bursts.seats.firsts, particles.seats[r])
     return GroupBursts(
         own, bursts.each_segment, bursts.group_ptr, bursts.words, bursts.ones, bursts.customer,
         bursts.inverse, bursts.rate,
@@ -349,63 +331,34 @@ def copy_particle(source, target, n_tokens, n_levels, particles):
 @njit_internal_nogc
 def enter_levels(j, corpus, assignments, prior, ratios, levels):
     """Set the levels of a chain above segment `j` to their state when BTIGS reaches it."""
-    a, customers = prior.discount, levels.customers
-    share, opening = levels.share, levels.opening
     first = corpus.part_begin[j]
     for i in range(j - first):
         stop = corpus.segment_ptr[first + i + 1]
-        enter_level(
-            first + i, i, stop, True, corpus, assignments, customers, levels.level_customers
-        )
-        for k in range(prior.alpha.shape[0]):
-            share[i, k], opening[i, k] = 0.0, 1.0
-            if customers[i, k] > 0:
-                t = count_tables(first + i, k, assignments, prior)
-                share[i, k], opening[i, k] = weigh_node(
-                    BTIGS, np.int64(customers[i, k]), t, ratios.values, ratios.row_ptr, a
-                )
-        weigh_level(
-            i, first, a, prior.concentration, assignments.segment_tables,
-            assignments.segment_to_previous, prior.to_document, prior.to_previous,
-            levels.via_document, levels.via_previous,
-        )  # fmt: skip
-        levels.inverse[i] = 1.0 / (prior.concentration[first + i] + levels.level_customers[i])
-        rebuild_level(
-            i, share, opening, levels.fixed_part, levels.mu_part, levels.via_document,
-            levels.via_previous, levels.inverse,
-        )  # fmt: skip
+        enter_level(first + i, i, stop, True, corpus, assignments, levels)
+        weigh_topics(BTIGS, i, first + i, assignments, ratios, prior.discount, levels)
+        rebuild_level(i, first, assignments, prior, levels)
 
 
-# numba inlines both of these into their caller, so code that is not called is not compiled.
+# numba inlines it into its callers, so code that is not called is not compiled.
 
 
 @njit_inlined_source
-def move_document(chained, seen, assignments, words, prior, ratios, scratch, levels, bursts, rng):
-    """Sweep the words so far."""
-    if chained:
-        _sweep_chain(
-            BTIGS, ALONE, ALONE, seen.document, assignments, words, prior, ratios, scratch, levels,
-            bursts, rng,
-        )  # fmt: skip
-    else:
-        _sweep_btigs(ALONE, seen.document, assignments, words, prior, ratios, scratch, rng)
-
-
-@njit_inlined_source
-def move_segment(chained, i, seen, assignments, words, prior, ratios, scratch, levels, bursts, rng):
-    """Sweep the words so far of level `i`, the last level."""
+def move_words(
+    chained, begin, end, seen, assignments, words, prior, ratios, scratch, levels, bursts, rng
+):
+    """Sweep the words so far of levels `begin` to `end` - 1, the last level so far."""
     if chained:
         total = 0.0
         for k in range(prior.alpha.shape[0]):
             levels.base[k] = prior.alpha[k] + assignments.document_tables[0, k]
             total += prior.alpha[k] + assignments.document_tables[0, k]
-        enter_levels(i, seen.document, assignments, prior, ratios, levels)
+        enter_levels(begin, seen.document, assignments, prior, ratios, levels)
         sweep_segments_btigs(
-            ALONE, i, i + 1, total, seen.document, assignments, words, prior, ratios,
+            ALONE, begin, end, total, seen.document, assignments, words, prior, ratios,
             scratch, levels, bursts, rng,
         )  # fmt: skip
     else:
-        seen.here_ptr[0], seen.here_ptr[1] = i, i + 1
+        seen.here_ptr[0], seen.here_ptr[1] = begin, end
         _sweep_btigs(ALONE, seen.segment, assignments, words, prior, ratios, scratch, rng)
 
 
@@ -446,14 +399,14 @@ def _left_to_right(chained):
                     )  # fmt: skip
                     drawn, own = particles.drawn[r], bursts_of(r, particles, bursts)
                     if moves_all and i > 0:
-                        move_document(
-                            chained, seen, assignments, words, of_particle, ratios, scratch, levels,
-                            own, rng,
+                        move_words(
+                            chained, ALONE, i + 1, seen, assignments, words, of_particle, ratios,
+                            scratch, levels, own, rng,
                         )  # fmt: skip
                     if begin > first:
-                        move_segment(
-                            chained, i, seen, assignments, words, of_particle, ratios, scratch,
-                            levels, own, rng,
+                        move_words(
+                            chained, i, i + 1, seen, assignments, words, of_particle, ratios,
+                            scratch, levels, own, rng,
                         )  # fmt: skip
                     group, after = 0, n_groups
                     if not moves_all:  # only the concentration of the segment, if it has its own

@@ -55,14 +55,19 @@ from skdp._numeric._numba import (
     njit_loop,
 )
 from skdp._numeric._random import next_double, stream_of_content
-from skdp._numeric._simd import assume_nonnegative, draw_product, prefetch
+from skdp._numeric._simd import assume_nonnegative, prefetch
 from skdp.processes._concentration import draw_seating_evidence, draw_table_evidence
 from skdp.processes._kernels_stirling import log_stirling
 from skdp.topics._kernels._btigs import look_up_weights
-from skdp.topics._kernels._chain import draw_word, enter_group, remove_word, weigh_word
-from skdp.topics._kernels._counts import AHEAD, LESS, MORE, log_rising
+from skdp.topics._kernels._chain import (
+    draw_word,
+    enter_bursts,
+    enter_group,
+    remove_word,
+    weigh_word,
+)
+from skdp.topics._kernels._counts import AHEAD, log_rising
 from skdp.topics._kernels._sweeps import add_probabilities
-from skdp.topics._kernels._tables import count_word
 
 
 class Paragraphs(NamedTuple):
@@ -145,7 +150,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
     shift = gamma * words.counts.shape[0]
     offset = np.float32(gamma)
     tokens, topics = corpus.tokens, state.topics
-    counts, totals, fixed = words.counts, words.totals, words.fixed
+    counts = words.counts
     n_k, customers, base = scratch.n_k, scratch.customers, scratch.base
     reciprocal, factor, up = scratch.reciprocal, scratch.factor, scratch.up
     share, opening = scratch.share, scratch.opening
@@ -173,10 +178,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
         if begin == end:
             continue
         tables, n_tables = state.paragraph_tables[j], state.paragraph_totals[j]
-        if bursts is not None:
-            if bursts.each_segment:
-                enter_group(j, topics, bursts, reciprocal)
-            start = begin if bursts.each_segment else bursts.group_ptr[d]
+        start = enter_bursts(d, j, begin, topics, bursts, reciprocal)
         for k in range(n_topics):
             n_k[k] = 0
             share[k], opening[k] = 0.0, 1.0
@@ -215,10 +217,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
                     tables_changed = True
                 n_k[k] = n - 1
                 reweigh(k, n - 1, t, paragraphs, share, opening)
-                if bursts is None:
-                    count_word(w, k, LESS, fixed, counts, totals, shift, reciprocal, may_open)
-                else:
-                    remove_word(x, w, k, start, words, shift, bursts, reciprocal, may_open)
+                remove_word(x, w, k, start, words, shift, bursts, reciprocal, may_open)
 
             # If tables have changed, reweigh all topics, otherwise only the topic of the word.
             if tables_changed:
@@ -233,24 +232,16 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
                         via_document, inverse, via_section, bursts.ones, bursts.customer, scratch
                     )
                     for i in range(n_topics):
-                        weigh_word(i, bursts.customer[i], bursts, factor)
+                        weigh_word(i, bursts.customer[i], bursts, reciprocal, factor)
                 tables_changed = False
             elif k >= 0:
                 customer = share[k] + opening[k] * (via_section * up[k])
-                if bursts is None:
-                    factor[k] = reciprocal[k] * customer
-                else:
-                    weigh_word(k, customer, bursts, factor)
+                weigh_word(k, customer, bursts, reciprocal, factor)
 
             # Draw the topic, and up the tree whether the word and its table open tables.
-            if bursts is None:
-                k = draw_product(counts, w, offset, factor, sums, rng)
-                count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
-            else:
-                k = draw_word(
-                    x, w, start, offset, words, shift, factor, sums, bursts, reciprocal, may_open,
-                    rng,
-                )  # fmt: skip
+            k = draw_word(
+                x, w, start, offset, words, shift, factor, sums, bursts, reciprocal, may_open, rng
+            )
             topics[x] = k
             n, t = n_k[k], np.int64(tables[k])
             via = opening[k] * via_section * up[k]
@@ -277,10 +268,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
             reweigh(k, n + 1, t, paragraphs, share, opening)
             if not tables_changed:
                 customer = share[k] + opening[k] * (via_section * up[k])
-                if bursts is None:
-                    factor[k] = reciprocal[k] * customer
-                else:
-                    weigh_word(k, customer, bursts, factor)
+                weigh_word(k, customer, bursts, reciprocal, factor)
         state.paragraph_totals[j] = n_tables
         for k in range(n_topics):
             n_k[k] = 0
@@ -443,38 +431,35 @@ def log_prior_of_all(corpus, state, sections, paragraphs, alpha, n_k):
     return result
 
 
+@njit_internal
+def add_evidence(n_tables, customers, tables, level, evidence, rng):
+    """Add the drawn powers of a and 1 - a of a node to `evidence` (2,); clear `customers` (K,)."""
+    a = level.discount
+    evidence[0] += draw_table_evidence(n_tables, level.concentration, a, rng)
+    for k in range(tables.shape[0]):
+        n, t = customers[k], np.int64(tables[k])
+        evidence[1] += draw_seating_evidence(n, t, a, level.values, level.row_ptr, rng)
+        customers[k] = 0
+
+
 @njit
 def gather_discount_evidence(corpus, state, sections, paragraphs, n_k, evidence, rng):
     """Write the drawn powers of a and 1 - a of sections and of paragraphs to `evidence` (2, 2).
 
     Levels hold Stirling ratios, and `n_k` is zero on entry and exit.
     """
-    n_topics = state.document_tables.shape[1]
     evidence[:] = 0.0
     for r in range(corpus.section_ptr.shape[0] - 1):
-        evidence[0, 0] += draw_table_evidence(
-            state.section_totals[r], sections.concentration, sections.discount, rng
-        )
-        for k in range(n_topics):
-            n = np.int64(0)
+        for k in range(n_k.shape[0]):
             for j in range(corpus.section_ptr[r], corpus.section_ptr[r + 1]):
-                n += state.paragraph_tables[j, k]
-            evidence[0, 1] += draw_seating_evidence(
-                n, np.int64(state.section_tables[r, k]), sections.discount, sections.values,
-                sections.row_ptr, rng,
-            )  # fmt: skip
+                n_k[k] += state.paragraph_tables[j, k]
+        tables = state.section_tables[r]
+        add_evidence(state.section_totals[r], n_k, tables, sections, evidence[0], rng)
     for j in range(corpus.paragraph_ptr.shape[0] - 1):
-        evidence[1, 0] += draw_table_evidence(
-            state.paragraph_totals[j], paragraphs.concentration, paragraphs.discount, rng
-        )
         for i in range(corpus.paragraph_ptr[j], corpus.paragraph_ptr[j + 1]):
             n_k[state.topics[i]] += 1
-        for k in range(n_topics):
-            evidence[1, 1] += draw_seating_evidence(
-                n_k[k], np.int64(state.paragraph_tables[j, k]), paragraphs.discount,
-                paragraphs.values, paragraphs.row_ptr, rng,
-            )  # fmt: skip
-            n_k[k] = 0
+        tables = state.paragraph_tables[j]
+        add_evidence(state.paragraph_totals[j], n_k, tables, paragraphs, evidence[1], rng)
 
 
 @njit
@@ -482,11 +467,10 @@ def fold_in(
     corpus, lengths, state, words, sections, paragraphs, alpha, scratch, bursts, scored, n_sweeps,
     burn_in, amount, place, key, doc_topic, section_topic, paragraph_topic, rng,
 ):  # fmt: skip
-    """Write E[mu], E[nu] of every document, with topics fixed; see `_shared/_fold_in`.
+    """Add E[mu], E[nu] of every document, with topics fixed, to sums; see `_shared/_fold_in`.
 
-    With bursts, write the probabilities of `scored` words, too.
+    With bursts, add the probabilities of `scored` words, too.
     """
-    scale = 1.0 / (n_sweeps - burn_in)
     while place[0] < corpus.doc_ptr.shape[0] - 1 and amount > 0:
         d = place[0]
         first, last = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
@@ -515,13 +499,4 @@ def fold_in(
             place[1] += 1
             amount -= content.shape[0] + (end - begin) + 1
         if place[1] == n_sweeps:
-            for k in range(alpha.shape[0]):
-                doc_topic[d, k] *= scale
-                for r in range(first, last):
-                    section_topic[r, k] *= scale
-                for j in range(begin, end):
-                    paragraph_topic[j, k] *= scale
-            if bursts is not None:
-                for x in range(scored.ptr[begin], scored.ptr[end]):
-                    scored.out[x] *= scale
             place[0], place[1] = d + 1, 0

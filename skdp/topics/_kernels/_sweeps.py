@@ -25,14 +25,15 @@ from skdp.processes._concentration import (
     draw_seating_evidence,
     draw_table_evidence,
 )
-from skdp.topics._kernels import _btigs as _kernels_btigs
 from skdp.topics._kernels import _chain as _kernels_chain
-from skdp.topics._kernels import _cmgs as _kernels_cmgs
-from skdp.topics._kernels import _ssa as _kernels_ssa
-from skdp.topics._kernels._chain import BTIGS, CMGS, SSA, enter_group, weigh_word
+from skdp.topics._kernels._btigs import sweep_document, sweep_document_cmgs, sweep_document_ssa
+from skdp.topics._kernels._chain import enter_group, weigh_word
 from skdp.topics._kernels._counts import weigh_seats
 from skdp.topics._kernels._ssa import DOCUMENT, PREVIOUS, open_seat, seats_for
 from skdp.topics._kernels._tables import (
+    BTIGS,
+    CMGS,
+    SSA,
     add_estimates,
     count_customers,
     parents_of,
@@ -42,9 +43,6 @@ from skdp.topics._kernels._tables import (
 SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION = 1e-8, 1e12
 """Bounds at which b is practically 0 or infinite; beyond, weights of topics overflow or vanish."""
 
-_sweep_btigs = _kernels_btigs.sweep_document
-_sweep_cmgs = _kernels_cmgs.sweep_document
-_sweep_ssa = _kernels_ssa.sweep_document
 _sweep_chain = _kernels_chain.sweep_document
 
 
@@ -89,13 +87,13 @@ def _sweep_document(
             rng,
         )  # fmt: skip
     elif sampler == BTIGS:
-        _sweep_btigs(d, corpus, assignments, words, prior, ratios, scratch, rng)
+        sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif sampler == CMGS:
-        _sweep_cmgs(d, corpus, assignments, words, prior, ratios, scratch, rng)
+        sweep_document_cmgs(d, corpus, assignments, words, prior, ratios, scratch, rng)
     elif assignments.seat_free[1] < seats_for(d, begin, corpus, prior):
         end = begin
     else:
-        _sweep_ssa(d, corpus, assignments, words, prior, scratch, rng)
+        sweep_document_ssa(d, corpus, assignments, words, prior, ratios, scratch, rng)
     return end
 
 
@@ -190,7 +188,7 @@ def add_probabilities(d, begin, end, topics, words, factor, bursts, scored, nu):
         start = bursts.group_ptr[j if bursts.each_segment else d]
         for k in range(nu.shape[1]):
             nu[j, k] += scored.nu[j, k]
-            weigh_word(k, scored.nu[j, k], bursts, factor)
+            weigh_word(k, scored.nu[j, k], bursts, bursts.ones, factor)
             scored.nu[j, k] = 0.0
         for x in range(scored.ptr[j], scored.ptr[j + 1]):
             p = np.float64(total_product(words.counts, scored.words[x], np.float32(0.0), factor))
@@ -276,13 +274,12 @@ def _make_fold_in(sampler, chained):
         corpus, lengths, assignments, words, prior, groups, each_segment, drawn, ratios, scratch,
         levels, bursts, scored, n_sweeps, burn_in, work, place, key, doc_topic, segment_topic, rng,
     ):  # fmt: skip
-        """Write E[mu] and E[nu] of documents, with topics fixed; see `_shared/_fold_in`.
+        """Add E[mu] and E[nu] of documents, with topics fixed, to sums; see `_shared/_fold_in`.
 
         If the shape of their prior is not 0, concentrations are drawn, by document or by segment
         (`each_segment`): `drawn` (G,) and the concentrations of `prior` are changed. With bursts,
-        probabilities of `scored` words are written, too.
+        probabilities of `scored` words are added, too.
         """
-        scale = 1.0 / (n_sweeps - burn_in)
         while place[0] < corpus.doc_ptr.shape[0] - 1 and work > 0:
             d = place[0]
             begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
@@ -316,13 +313,6 @@ def _make_fold_in(sampler, chained):
                 place[2] = begin
                 work -= size
             if place[1] == n_sweeps:
-                for k in range(prior.alpha.shape[0]):
-                    doc_topic[d, k] *= scale
-                    for j in range(begin, end):
-                        segment_topic[j, k] *= scale
-                if bursts is not None:
-                    for x in range(scored.ptr[begin], scored.ptr[end]):
-                        scored.out[x] *= scale
                 place[0], place[1], place[2] = d + 1, 0, end
         return 0
 

@@ -105,6 +105,9 @@ class TableScratch(NamedTuple):
     may_open: np.ndarray
 
 
+BTIGS, CMGS, SSA = 0, 1, 2
+"""The samplers."""
+
 UNBOUNDED = np.int64(2**62)
 """Value of `may_open` if the number of topics has no bound."""
 

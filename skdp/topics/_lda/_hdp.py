@@ -34,28 +34,17 @@ from skdp.topics._kernels._lda import (
 )
 from skdp.topics._lda._sampler import LDAModel, NodeTopics, shares_of_nodes, tokens_of_nodes
 from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps
-from skdp.topics._shared._bursts import Bursts, BurstTopics, TablePlaces
-from skdp.topics._shared._fold_in import Shares
-from skdp.topics._shared._sampler import SeededMoves, TopicSampler, TopicState
+from skdp.topics._shared._bursts import Bursts
+from skdp.topics._shared._sampler import OpenState, SeededMoves, TopicSampler
 
 
-class HDPState(TopicState):
-    """The state of a chain whose number of topics is inferred."""
-
-    @property
-    def top_weights(self) -> NDArray[np.float64]:
-        """Weights beta of the topics that have words, (K,); all others have the rest."""
-        return as_readonly(self._sampler.weights)
+class HDPState(OpenState):
+    """The state of a chain of a hierarchical Dirichlet process."""
 
     @property
     def concentration(self) -> float:
         """Concentration alpha of documents (or segments)."""
         return float(self._sampler.concentration)
-
-    @property
-    def top_concentration(self) -> float:
-        """Concentration gamma of the topics' weights."""
-        return float(self._sampler.top_concentration)
 
 
 MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
@@ -110,11 +99,11 @@ class HDPSampler(SeededMoves, TopicSampler):
     """
 
     _data_attributes = (
-        *TopicSampler._data_attributes, "_node_ptr", "_node_of", "_scratch", "_division", "_places",
-        "_allowed", "_labeled", "_unlabeled",
+        *TopicSampler._data_attributes, "_node_ptr", "_node_of", "_scratch", "_division",
+        "_move_corpus", "_allowed", "_labeled", "_unlabeled",
     )  # fmt: skip
 
-    shards: list[Any]  # NodeTopics, or BurstTopics
+    shards: list[NodeTopics]
 
     def __init__(
         self,
@@ -139,13 +128,13 @@ class HDPSampler(SeededMoves, TopicSampler):
         self.priors, self.split_merge, self.most_topics = priors, split_merge, most_topics
         self._take(corpus)
         tokens, allowed = self._whole.tokens, self._allowed
-        topics = np.full(len(tokens), -1, np.int32)
-        self.shards = [NodeTopics(topics)]
+        self.shards = [NodeTopics.unseated(len(tokens))]
+        topics = self.shards[0].topics
         if not isinstance(init, str):
             sweep_nodes(
                 0, len(self._node_ptr) - 1, self._node_ptr, tokens, topics,
                 self._first_topics(init), np.full(n_topics, concentration / n_topics), 0.0,
-                empty_dense_scratch(n_topics), init_stream,
+                empty_dense_scratch(n_topics), None, init_stream,
             )  # fmt: skip
         elif self._has_prior_mean:
             of_words = None
@@ -159,20 +148,12 @@ class HDPSampler(SeededMoves, TopicSampler):
         found = np.union1d(topics, np.arange(self.n_seeded))
         topics[:] = np.searchsorted(found, topics)
         self.n_topics = len(found)
-        if bursts is not None:
-            self.bursts = bursts
-            self._take(corpus)  # with places for tables
-            seats = self._table_places[0].seat_together(topics, self.n_topics)
-            self.shards = [BurstTopics(topics, seats)]
+        self._start_bursts(corpus, bursts)
         self.weights = np.full(self.n_topics, 1.0 / (self.n_topics + 1.0))
         self.rest = 1.0 / (self.n_topics + 1.0)
         self._count_words()
         self._return_strays(self._words)
         self._draw_weights()
-
-    def attach(self, corpus: Any) -> None:
-        """Attach the corpus to the chain and build the arrays that depend on it."""
-        super().attach(corpus)
 
     def _take(self, corpus: Any) -> None:
         self._allowed: AllowedTopics | None = None
@@ -188,9 +169,7 @@ class HDPSampler(SeededMoves, TopicSampler):
         self._node_of = np.repeat(np.arange(n_nodes, dtype=np.int32), np.diff(self._node_ptr))
         self._division: Any = None
         self._move_corpus: MoveCorpus | None = None
-        if self.bursts is not None:
-            tokens, n_words = self._whole.tokens, self._whole.n_features
-            self._table_places = [TablePlaces.of(tokens, self._node_ptr, n_words)]
+        self._place_tables([self._node_ptr])
 
     # Columns
 
@@ -427,8 +406,7 @@ class HDPSampler(SeededMoves, TopicSampler):
         self._make_room()
 
     def _update_parameters(self) -> None:
-        if self.bursts is not None:
-            self.bursts.update([self._seated_shard], self.n_topics, self.streams[0])
+        self._update_bursts()
         self._draw_weights()
 
     def _draw_weights(self) -> None:
@@ -452,16 +430,10 @@ class HDPSampler(SeededMoves, TopicSampler):
         result = log_prior_of_topics(
             self._node_ptr, self.topics, prior, np.zeros(self.n_topics, dtype=np.int64)
         )
-        if self.bursts is not None:
-            result += self.bursts.log_probability([self._seated_shard], self.n_topics)
+        result += self._log_probability_of_seats()
         return result + log_density_of_weights(
             self.weights, self.rest, self.top_concentration, self.n_seeded
         )
-
-    @property
-    def _seated_shard(self) -> tuple[Any, Any, Any]:
-        """The nodes, the state and the places for tables."""
-        return self._node_ptr, self.shards[0], self._table_places[0]
 
     def score_words(self, tokens: Any, segment_of: Any, out: NDArray[np.float64]) -> None:
         """Add the probabilities of further words of segments, given the state, to `out`."""
@@ -473,30 +445,29 @@ class HDPSampler(SeededMoves, TopicSampler):
             nodes = np.searchsorted(self._whole.doc_ptr, segment_of, side="right") - 1
         components = self.components().astype(np.float32)
         self.bursts.score_words(
-            self._seated_shard, self.doc_topic_prior, tokens, nodes, components, out
+            self._seated_shards[0], self.doc_topic_prior, tokens, nodes, components, out
         )
 
-    def shares(self) -> Shares:
-        """Return the topic shares of documents and of segments, given the state."""
+    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the shares of documents and of segments, given the state, to sums."""
         nodes = np.zeros((len(self._node_ptr) - 1, self.n_topics))
         prior = self.doc_topic_prior
         add_node_estimates(0, len(nodes), self._node_ptr, self.topics, prior, nodes)
         if self._allowed is not None:
             nodes = self._allowed.widened(self.n_topics).restrict(nodes)
-        return shares_of_nodes(self._whole, self.level, nodes, prior)
+        doc_topic, segment_topic = shares_of_nodes(self._whole, self.level, nodes, prior)
+        sums["doc_topic"] += doc_topic
+        sums["segment_topic"] += segment_topic
 
-    def shown(self) -> dict[str, Any]:
-        """Return the attributes to show besides topics and shares."""
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
         return {
+            "doc_topic_prior": self.doc_topic_prior,
             "concentration": float(self.concentration),
             "top_concentration": float(self.top_concentration),
             "topic_word_prior": float(self.topic_word_prior),
             **self._burst_scalars,
         }
-
-    @property
-    def _burst_scalars(self) -> dict[str, float]:
-        return {} if self.bursts is None else self.bursts.scalars()
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""

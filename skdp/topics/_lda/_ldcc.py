@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.inference._trace import align_labels
-from skdp.topics._kernels._counts import Corpus, WordCounts
+from skdp.topics._kernels._counts import WordCounts
 from skdp.topics._kernels._lda import count_nodes, seat_randomly
 from skdp.topics._kernels._ldcc import (
     Clustering,
@@ -36,7 +35,6 @@ from skdp.topics._shared._arrays import (
 )
 from skdp.topics._shared._distributed import (
     DistributedAverages,
-    DistributedCorpus,
     DistributedSampler,
     TopicAverages,
 )
@@ -64,27 +62,17 @@ class CoClusterState(TopicState):
         return as_readonly(self._sampler.segment_topic_prior)
 
 
+@dataclass(eq=False)
 class ClusterSweep(ShardSweep):
     """A sweep of one shard of latent Dirichlet co-clustering."""
 
     _scratch = "rising", "scratch"
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        state: Clustering,
-        prior: ClusterPrior,
-        gamma: float,
-        rising: Rising,
-        longest: int,  # number of words of the longest segment of all shards
-        scratch: Any,
-    ):
-        super().__init__(corpus, state)
-        self.prior = prior
-        self.gamma = gamma
-        self.rising = rising
-        self.longest = longest
-        self.scratch = scratch
+    prior: ClusterPrior
+    gamma: float
+    rising: Rising
+    longest: int  # number of words of the longest segment of all shards
+    scratch: Any
 
     def _make_scratch(self) -> None:
         n_clusters, n_topics = self.prior.alpha.shape
@@ -145,21 +133,9 @@ class CoClusterFoldIn:
         place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         for work in slices(halt):
             fold_in_clusters(
-                arrays,
-                clustering,
-                self.words,
-                prior,
-                self.rising,
-                scratch,
-                n_sweeps,
-                burn_in,
-                work,
-                place,
-                key,
-                doc_topic,
-                segment_topic,
-                rng,
-            )
+                arrays, clustering, self.words, prior, self.rising, scratch, n_sweeps, burn_in,
+                work, place, key, doc_topic, segment_topic, rng,
+            )  # fmt: skip
             if place[0] == len(corpus):
                 break
         doc_topic /= n_sweeps - burn_in
@@ -181,10 +157,6 @@ def empty_clustering(corpus: SegmentedCorpus) -> Clustering:
 START_DOCUMENT_TOPIC_PRIOR = 1.0
 START_SEGMENT_TOPIC_PRIOR = 0.1
 """Initial values of the learned parameters."""
-
-
-Settings = tuple[int, int, Any, Any, Any, tuple[float, float], Any]
-"""Parameters of a sampler from `n_topics` to `init`."""
 
 
 class CoClusterSampler(TopicSampler):
@@ -211,17 +183,17 @@ class CoClusterSampler(TopicSampler):
         streams: list[NDArray[np.uint64]],  # of the sweeps, one for each shard
         n_jobs: int | None = None,
     ):
-        self._start_parameters(n_topics, n_clusters, document_topic_prior, segment_topic_prior)
-        super().__init__(n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
-        self._follow_labels()
+        of_clusters = n_clusters, document_topic_prior, segment_topic_prior
+        settings = n_topics, *of_clusters, topic_word_prior, dirichlet_prior
+        self._start(settings, streams, n_jobs, is_labeled=False)
         self._take(corpus)
         self.shards = [empty_clustering(corpus[begin:end]) for begin, end in self._bounds]
         self._seat_words(init, init_streams)
 
-    def _start_parameters(
-        self, n_topics: int, n_clusters: int, document_topic_prior: Any, segment_topic_prior: Any
-    ) -> None:
-        """Set the parameters to their given or initial values."""
+    def _start(self, settings: Any, streams: Any, n_jobs: Any, *, is_labeled: bool) -> None:
+        n_topics, n_clusters, document_topic_prior, segment_topic_prior, *of_words = settings
+        gamma, dirichlet_prior = of_words
+        TopicSampler.__init__(self, n_topics, gamma, dirichlet_prior, streams, n_jobs)
         self.n_clusters = n_clusters
         self.given_document_topic_prior = document_topic_prior
         self.learns_segment_topic_prior = isinstance(segment_topic_prior, str)
@@ -235,9 +207,6 @@ class CoClusterSampler(TopicSampler):
             if self.learns_segment_topic_prior
             else segment_topic_prior
         )
-
-    def _follow_labels(self) -> None:
-        """Set which labels may switch, before parameters are learned."""
         columns_differ = np.ptp(self.segment_topic_prior, axis=1).any()
         self.topics_trade_places = self.learns_segment_topic_prior or not columns_differ
         # Given rows either distinguish document-topics or are uninformative about them.
@@ -289,13 +258,9 @@ class CoClusterSampler(TopicSampler):
     # Parameters and shown attributes
 
     def _update_parameters(self) -> None:
-        if isinstance(self.given_document_topic_prior, str):
-            self.document_topic_prior = update_by_frequencies(
-                self.document_topic_prior,
-                self._document_frequencies(),
-                *self.dirichlet_prior,
-                symmetric=self.given_document_topic_prior == "auto-symmetric",
-            )
+        self.document_topic_prior = self._learned(
+            self.document_topic_prior, self.given_document_topic_prior, self._document_frequencies
+        )
         if self.learns_segment_topic_prior:
             self.segment_topic_prior = self._updated_rows()
             self._make_ratios()
@@ -345,20 +310,12 @@ class CoClusterSampler(TopicSampler):
         "segment_topic_prior": 0,
     }
 
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged over the kept sweeps."""
-        n_segments = len(self._whole.segment_ptr) - 1
-        return {
-            "doc_topic": np.zeros((len(self._whole), self.n_clusters)),
-            "segment_topic": np.zeros((n_segments, self.n_topics)),
-            "document_topic_prior": np.zeros(self.n_clusters),
-            "segment_topic_prior": np.zeros((self.n_clusters, self.n_topics)),
-            "topic_word_prior": np.zeros(()),
-        }
+    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+        of_documents = np.zeros((len(self._whole), self.n_clusters))
+        return {**super()._empty_shares(), "doc_topic": of_documents}
 
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums."""
-        self._add_parameters_to(sums)
+    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the shares of documents and of segments, given the state, to sums."""
         for s, shard in enumerate(self.shards):
             add_cluster_estimates(
                 0,
@@ -371,10 +328,9 @@ class CoClusterSampler(TopicSampler):
                 sums["segment_topic"][slice(*self._segment_bounds[s])],
             )
 
-    def _add_parameters_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        sums["document_topic_prior"] += self.document_topic_prior
-        sums["segment_topic_prior"] += self.segment_topic_prior
-        sums["topic_word_prior"] += self.topic_word_prior
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
+        return self.parameters()
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
@@ -463,16 +419,6 @@ def _shares(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 # The chain over a corpus in partitions.
 
 
-def make_shard(
-    corpus: SegmentedCorpus,
-    init_streams: list[NDArray[np.uint64]],
-    streams: list[NDArray[np.uint64]],
-    settings: Settings,
-) -> CoClusterSampler:
-    """Return the sampler of a partition."""
-    return CoClusterSampler(corpus, *settings, init_streams, streams, 1)
-
-
 class DistributedCoClusterAverages(DistributedAverages, CoClusterAverages):
     """Means over the kept sweeps of a chain over partitions, with labels of two kinds."""
 
@@ -480,28 +426,7 @@ class DistributedCoClusterAverages(DistributedAverages, CoClusterAverages):
 class DistributedCoClusterSampler(DistributedSampler, CoClusterSampler):
     """Markov chain of latent Dirichlet co-clustering over a corpus in partitions."""
 
-    def __init__(
-        self,
-        data: DistributedCorpus,
-        c: int,  # index of the chain
-        n_topics: int,
-        n_clusters: int,
-        document_topic_prior: Any,
-        segment_topic_prior: Any,
-        topic_word_prior: Any,
-        dirichlet_prior: tuple[float, float],
-        init: Any,
-        init_streams: list[NDArray[np.uint64]],
-        streams: list[NDArray[np.uint64]],
-    ):
-        self._start_parameters(n_topics, n_clusters, document_topic_prior, segment_topic_prior)
-        TopicSampler.__init__(self, n_topics, topic_word_prior, dirichlet_prior, streams, 1)
-        self._follow_labels()
-        settings = (
-            n_topics, n_clusters, document_topic_prior, segment_topic_prior, topic_word_prior,
-            dirichlet_prior, init,
-        )  # fmt: skip
-        self._begin_partitions(data, c, partial(make_shard, settings=settings), init_streams)
+    of_shard = CoClusterSampler
 
     def _make_ratios(self) -> None:
         """Do nothing: partitions make their own ratios."""
@@ -516,21 +441,3 @@ class DistributedCoClusterSampler(DistributedSampler, CoClusterSampler):
     def _segments_of_clusters(self) -> NDArray[np.int64]:
         total: NDArray[np.int64] = np.sum([found[1] for found in self._reported()], axis=0)
         return total
-
-    def _sums_by(self, axes: dict[str, int]) -> tuple[str, ...]:
-        return ("doc_topic",) if "document_topic_prior" in axes else ("segment_topic",)
-
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged here over the kept sweeps."""
-        return {
-            "document_topic_prior": np.zeros(self.n_clusters),
-            "segment_topic_prior": np.zeros((self.n_clusters, self.n_topics)),
-            "topic_word_prior": np.zeros(()),
-        }
-
-    topic_axes: ClassVar[dict[str, int]] = {"segment_topic_prior": 1}
-    cluster_axes: ClassVar[dict[str, int]] = {"document_topic_prior": 0, "segment_topic_prior": 0}
-
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums that are kept here."""
-        self._add_parameters_to(sums)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -15,12 +14,14 @@ from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_bounded_beta, draw_concentration
 from skdp.processes._network_tables import StirlingRatios
-from skdp.topics._kernels._counts import Corpus, WordCounts, sweep_nodes_with_bursts
+from skdp.topics._kernels._counts import Corpus, WordCounts
 from skdp.topics._kernels._lda import (
     SPARSE_FROM,
     DenseScratch,
+    Nodes,
     SparseScratch,
     WordLists,
+    WordTables,
     add_node_estimates,
     count_nodes,
     counts_of_lists,
@@ -51,11 +52,10 @@ from skdp.topics._shared._arrays import (
     refuse_count,
     sum_rises,
     tells_apart,
-    update_by_frequencies,
     update_symmetric_dirichlet,
 )
-from skdp.topics._shared._bursts import BURST_SUMS, Bursts, BurstTopics, TablePlaces
-from skdp.topics._shared._distributed import DistributedCorpus, DistributedSampler
+from skdp.topics._shared._bursts import Bursts, TablePlaces
+from skdp.topics._shared._distributed import DistributedSampler
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._shared._partition import Counted, ShardSweep, pack, unpack
 from skdp.topics._shared._sampler import TopicSampler, TopicState, join
@@ -94,9 +94,15 @@ class PowerLawLDAState(LDAState):
 
 
 class NodeTopics(NamedTuple):
-    """State of a chain."""
+    """State of a shard: the topic of every word and, with bursts, its table: see `TablePlaces`."""
 
     topics: NDArray[np.int32]
+    seats: NDArray[np.int32]
+
+    @classmethod
+    def unseated(cls, n_tokens: int) -> NodeTopics:
+        """Return the state in which no word has a topic."""
+        return cls(np.full(n_tokens, -1, np.int32), np.empty(0, np.int32))
 
 
 class ListedWords(NamedTuple):
@@ -121,31 +127,22 @@ def check_lists(words: ListedWords) -> None:
     refuse_count(int(np.searchsorted(row_ptr, at, side="right")) - 1, int(ids[at]))
 
 
+@dataclass(eq=False)
 class NodeSweep(ShardSweep):
     """A sweep of one shard of latent Dirichlet allocation."""
 
     _scratch = ("scratch",)
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        state: Any,  # NodeTopics, or BurstTopics
-        node_ptr: NDArray[np.int64],
-        alpha: NDArray[np.float64],
-        gamma: float,
-        scratch: DenseScratch | SparseScratch,  # for words as counts, or as lists
-        allowed: AllowedTopics | None,  # only if words are counts
-        bursts: tuple[float, float] | None = None,  # concentration and discount
-        places: TablePlaces | None = None,  # of the tables of bursts
-    ):
-        super().__init__(corpus, state)
-        self.bursts, self.places = bursts, places
-        self.allowed = allowed
-        self.node_ptr = node_ptr
-        self.alpha = alpha
-        self.gamma = gamma
-        self.scratch = scratch
-        self.is_sparse = isinstance(scratch, SparseScratch)
+    node_ptr: NDArray[np.int64]
+    alpha: NDArray[np.float64]
+    gamma: float
+    scratch: DenseScratch | SparseScratch  # for words as counts, or as lists
+    allowed: AllowedTopics | None  # only if words are counts
+    bursts: tuple[float, float] | None = None  # concentration and discount
+    places: TablePlaces | None = None  # of the tables of bursts
+
+    def __post_init__(self) -> None:
+        self.is_sparse = isinstance(self.scratch, SparseScratch)
 
     def _make_scratch(self) -> None:
         empty = empty_sparse_scratch if self.is_sparse else empty_dense_scratch
@@ -162,24 +159,21 @@ class NodeSweep(ShardSweep):
         bursts: Any = None
         if self.bursts is not None and self.places is not None:
             bursts = self.places.seats(self.bursts, self.state.seats, len(self.alpha))
+        tokens, topics = self.corpus.tokens, self.state.topics
+        parameters, n_nodes = (self.alpha, self.gamma, self.scratch), len(self.node_ptr) - 1
         if self.allowed is not None:
             sweep_labeled_nodes(
-                self.node_ptr, self.corpus.tokens, self.state.topics, words, self.alpha,
-                self.gamma, self.scratch, *self.allowed, np.empty(len(self.alpha)), bursts, stream,
+                self.node_ptr, tokens, topics, words, *parameters, *self.allowed,
+                np.empty(len(self.alpha)), bursts, stream,
             )  # fmt: skip
-            return self.state
-        if bursts is not None:
-            sweep_nodes_with_bursts(
-                0, len(self.node_ptr) - 1, self.node_ptr, self.corpus.tokens, self.state.topics,
-                words, self.alpha, self.gamma, self.scratch, bursts, stream,
-            )  # fmt: skip
-            return self.state
-        counts = (words.lists, words.totals) if self.is_sparse else (words,)
-        kernel = sweep_nodes_sparse if self.is_sparse else sweep_nodes
-        kernel(
-            0, len(self.node_ptr) - 1, self.node_ptr, self.corpus.tokens, self.state.topics,
-            *counts, self.alpha, self.gamma, self.scratch, stream,
-        )  # fmt: skip
+        elif self.is_sparse:
+            sweep_nodes_sparse(
+                0, n_nodes, self.node_ptr, tokens, topics, *words, *parameters, stream
+            )
+        else:
+            sweep_nodes(
+                0, n_nodes, self.node_ptr, tokens, topics, words, *parameters, bursts, stream
+            )
         return self.state
 
 
@@ -245,6 +239,12 @@ def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> NDArray[np.
     """Return the tokens of each node as offsets, (nodes + 1,)."""
     ptr = corpus.segment_ptr[corpus.doc_ptr] if level == "document" else corpus.segment_ptr
     return as_readonly(np.asarray(ptr, dtype=np.int64))
+
+
+def nodes_of(corpus: SegmentedCorpus, level: str) -> Nodes:
+    """Return the documents and nodes of a corpus in the form that kernels take."""
+    ptr = tokens_of_nodes(corpus, level), nodes_of_documents(corpus, level)
+    return Nodes(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, *ptr)
 
 
 def shares_of_nodes(
@@ -315,9 +315,8 @@ class LDAFoldIn:
         """Return E[theta] of documents (D, K) and of segments (J, K)."""
         model, settings = self.model, self.settings
         n_topics = len(model.doc_topic_prior)
-        node_ptr = tokens_of_nodes(corpus, model.level)
-        nodes = np.zeros((len(node_ptr) - 1, n_topics))
-        nodes_of = nodes_of_documents(corpus, model.level)
+        arrays = nodes_of(corpus, model.level)
+        nodes = np.zeros((len(arrays.node_ptr) - 1, n_topics))
         topics = np.full(len(corpus.tokens), -1, dtype=np.int32)
         prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
         # With a tiny prior the first word would fix the topic of all, and no word could leave it.
@@ -328,29 +327,13 @@ class LDAFoldIn:
         place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         for work in slices(halt):
             fold_in_nodes(
-                corpus.tokens,
-                corpus.segment_ptr,
-                corpus.doc_ptr,
-                node_ptr,
-                nodes_of,
-                topics,
-                self.words,
-                first_prior,
-                prior,
-                scratch,
-                bursts,
-                settings.n_sweeps,
-                settings.burn_in,
-                work,
-                place,
-                key,
-                nodes,
-                opening,
-                own,
-                rng,
-            )
+                arrays, topics, self.words, first_prior, prior, scratch, bursts, settings.n_sweeps,
+                settings.burn_in, work, place, key, nodes, opening, own, rng,
+            )  # fmt: skip
             if place[0] == len(corpus):
                 break
+        for sums in (nodes, opening, own):
+            sums *= settings.scale
         shares = shares_of_nodes(corpus, model.level, nodes, model.doc_topic_prior)
         if bursts is None:
             return shares
@@ -372,20 +355,11 @@ class LDALikelihood:
         """Return the log of an estimate of the probability of every document, (D,)."""
         model = self.model
         out = np.zeros(len(corpus))
+        prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
         estimate_nodes(
-            n_particles,
-            corpus.tokens,
-            corpus.segment_ptr,
-            corpus.doc_ptr,
-            tokens_of_nodes(corpus, model.level),
-            nodes_of_documents(corpus, model.level),
-            self.words,
-            np.array(model.doc_topic_prior),  # as in `TableModel.prior`
-            empty_dense_scratch(len(model.doc_topic_prior)),
-            model.empty_seats(corpus),
-            key,
-            out,
-        )
+            n_particles, nodes_of(corpus, model.level), self.words, prior,
+            empty_dense_scratch(len(prior)), model.empty_seats(corpus), key, out,
+        )  # fmt: skip
         return out
 
 
@@ -406,7 +380,7 @@ class LDASampler(TopicSampler):
         "_allowed",
     )
 
-    shards: list[Any]  # NodeTopics, or BurstTopics
+    shards: list[NodeTopics]
 
     def __init__(
         self,
@@ -422,12 +396,10 @@ class LDASampler(TopicSampler):
         n_jobs: int | None = None,
         bursts: Bursts | None = None,
     ):
-        self._start_parameters(n_topics, level, doc_topic_prior)
-        super().__init__(n_topics, topic_word_prior, dirichlet_prior, streams, n_jobs)
-        self._is_labeled = isinstance(corpus, LabeledCorpus)
-        self.topics_trade_places = not (self._is_labeled or tells_apart(doc_topic_prior))
+        settings = n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior
+        self._start(settings, streams, n_jobs, is_labeled=isinstance(corpus, LabeledCorpus))
         self._take(corpus)
-        self.shards = [NodeTopics(np.full(len(c.tokens), -1, np.int32)) for c in self._corpora]
+        self.shards = [NodeTopics.unseated(len(part.tokens)) for part in self._corpora]
         if isinstance(init, str):
             for s, (shard, stream) in enumerate(zip(self.shards, init_streams, strict=True)):
                 if self._has_prior_mean:
@@ -440,21 +412,17 @@ class LDASampler(TopicSampler):
             self._move_into_sets(init_streams)
         else:
             self._sweep_words(self._first_topics(init), init_streams)
-        self.bursts = bursts
-        if bursts is not None:
-            self._take(corpus)  # with places for tables
-            for s, (topics,) in enumerate(self.shards):
-                seats = self._table_places[s].seat_together(topics, n_topics)
-                self.shards[s] = BurstTopics(topics, seats)
+        self._start_bursts(corpus, bursts)
         self._count_words()
         self._return_strays(self._words)
 
-    def _start_parameters(self, n_topics: int, level: str, doc_topic_prior: Any) -> None:
-        """Set the parameters to their given or initial values."""
-        self.level = level
-        self.given_prior = doc_topic_prior
-        learns = isinstance(doc_topic_prior, str)
-        self.doc_topic_prior = np.full(n_topics, 0.1) if learns else doc_topic_prior
+    def _start(self, settings: Any, streams: Any, n_jobs: Any, *, is_labeled: bool) -> None:
+        n_topics, self.level, self.given_prior, gamma, dirichlet_prior = settings
+        TopicSampler.__init__(self, n_topics, gamma, dirichlet_prior, streams, n_jobs)
+        learns = isinstance(self.given_prior, str)
+        self.doc_topic_prior = np.full(n_topics, 0.1) if learns else self.given_prior
+        self._is_labeled = is_labeled
+        self.topics_trade_places = not (is_labeled or tells_apart(self.given_prior))
 
     _is_labeled = False
     """Whether the topics of words are restricted by labels."""
@@ -475,12 +443,7 @@ class LDASampler(TopicSampler):
         ]
         empty = empty_sparse_scratch if self._sparse else empty_dense_scratch
         self._scratch = [empty(self.n_topics) for _ in self._corpora]
-        if self.bursts is not None:
-            n_words = self._whole.n_features
-            self._table_places = [
-                TablePlaces.of(each.tokens, ptr, n_words)
-                for each, ptr in zip(self._corpora, self._node_ptr, strict=True)
-            ]
+        self._place_tables(self._node_ptr)
 
     def _move_into_sets(self, streams: list[NDArray[np.uint64]]) -> None:
         """Redraw the first topics of words that labels do not allow."""
@@ -591,20 +554,10 @@ class LDASampler(TopicSampler):
 
     # Parameters and shown attributes
 
-    def _seated_shards(self) -> list[Any]:
-        """Return the nodes, the state and the places of every shard with bursts."""
-        return list(zip(self._node_ptr, self.shards, self._table_places, strict=True))
-
     def _update_parameters(self) -> None:
-        if self.bursts is not None:
-            self.bursts.update(self._seated_shards(), self.n_topics, self.streams[0])
-        if not isinstance(self.given_prior, str):
-            return
-        self.doc_topic_prior = update_by_frequencies(
-            self.doc_topic_prior,
-            self._node_frequencies(),
-            *self.dirichlet_prior,
-            symmetric=self.given_prior == "auto-symmetric",
+        self._update_bursts()
+        self.doc_topic_prior = self._learned(
+            self.doc_topic_prior, self.given_prior, self._node_frequencies
         )
 
     def _node_frequencies(self) -> Frequencies:
@@ -624,30 +577,10 @@ class LDASampler(TopicSampler):
             log_prior_of_topics(node_ptr, shard.topics, self.doc_topic_prior, n_k)
             for node_ptr, shard in zip(self._node_ptr, self.shards, strict=True)
         )
-        if self.bursts is not None:
-            result += self.bursts.log_probability(self._seated_shards(), self.n_topics)
-        return result
+        return result + self._log_probability_of_seats()
 
-    topic_axes: ClassVar[dict[str, int]] = {
-        "doc_topic": 1,
-        "segment_topic": 1,
-        "doc_topic_prior": 0,
-    }
-
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged over the kept sweeps."""
-        n_segments = len(self._whole.segment_ptr) - 1
-        return {
-            "doc_topic": np.zeros((len(self._whole), self.n_topics)),
-            "segment_topic": np.zeros((n_segments, self.n_topics)),
-            "doc_topic_prior": np.zeros(self.n_topics),
-            "topic_word_prior": np.zeros(()),
-            **({} if self.bursts is None else {name: np.zeros(()) for name in BURST_SUMS}),
-        }
-
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums."""
-        self._add_parameters_to(sums)
+    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the shares of documents and of segments, given the state, to sums."""
         nodes = [np.zeros((len(ptr) - 1, self.n_topics)) for ptr in self._node_ptr]
         for s, shard in enumerate(self.shards):
             add_node_estimates(
@@ -661,19 +594,16 @@ class LDASampler(TopicSampler):
         sums["doc_topic"] += doc_topic
         sums["segment_topic"] += segment_topic
 
-    def _add_parameters_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        sums["doc_topic_prior"] += self.doc_topic_prior
-        sums["topic_word_prior"] += self.topic_word_prior
-        if self.bursts is not None:
-            for name, value in self.bursts.scalars().items():
-                sums[name] += value
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
+        return {**self.parameters(), **self._burst_scalars}
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
         return {
             **super().scalars(),
             "doc_topic_prior_sum": float(self.doc_topic_prior.sum()),
-            **({} if self.bursts is None else self.bursts.scalars()),
+            **self._burst_scalars,
         }
 
     def model(self) -> LDAModel:
@@ -725,41 +655,6 @@ class PowerLaw(NamedTuple):
     concentration: float | str
     concentration_prior: tuple[float, float]
     has_shared_base: bool
-
-
-class PowerLawSweep:
-    """A sweep over all words and their tables; `stirling` must match the discount."""
-
-    def __init__(
-        self,
-        corpus: Corpus,
-        state: NodeTopics,
-        node_ptr: NDArray[np.int64],
-        alpha: NDArray[np.float64],
-        tables: tuple[NDArray[Any], ...],  # numbers by word and topic, by topic, and by word
-        parameters: tuple[float, float, float],  # as in `PowerLawLDASampler._all_parameters`
-        stirling: StirlingRatios,
-        allowed: AllowedTopics | None,
-    ):
-        self.corpus = corpus
-        self.state = state
-        self.node_ptr = node_ptr
-        self.alpha = alpha
-        self.tables = tables
-        self.parameters = parameters
-        self.stirling = stirling
-        self.allowed = allowed
-
-    def sweep(self, words: WordCounts, stream: NDArray[np.uint64]) -> NodeTopics:
-        """Draw the topics and tables of all words once; change `words` and return the state."""
-        n_topics = len(self.alpha)
-        allowed = self.allowed or AllowedTopics.every(n_topics, len(self.node_ptr) - 1)
-        sweep_power_law(
-            self.node_ptr, self.corpus.tokens, self.state.topics, words.counts, words.totals,
-            *self.tables, self.alpha, *self.parameters, *allowed,
-            self.stirling.values, self.stirling.row_ptr, *np.empty((4, n_topics)), stream,
-        )  # fmt: skip
-        return self.state
 
 
 class PowerLawLDASampler(LDASampler):
@@ -823,21 +718,23 @@ class PowerLawLDASampler(LDASampler):
             self.topic_word_prior = self.concentration / self._whole.n_features
 
     @property
-    def _all_tables(self) -> tuple[NDArray[Any], ...]:
-        return self.tables, self.topic_tables, self.word_tables
-
-    @property
-    def _all_parameters(self) -> tuple[float, float, float]:
-        """Discount, concentration, and the prior of a shared base, or 0."""
+    def _law(self) -> WordTables:
+        """The tables and the parameters in the form that kernels take."""
         gamma = self.topic_word_prior if self.power_law.has_shared_base else 0.0
-        return self.discount, self.concentration, gamma
+        return WordTables(
+            self.tables, self.topic_tables, self.word_tables, float(self.discount),
+            float(self.concentration), float(gamma), self._stirling.values, self._stirling.row_ptr,
+        )  # fmt: skip
 
-    def _sweep_of(self, s: int, words: Any) -> Any:
+    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
         if words.fixed:  # the first topics are given
-            return super()._sweep_of(s, words)
-        return PowerLawSweep(
-            self._corpora[s], self.shards[s], self._node_ptr[s], self.doc_topic_prior,
-            self._all_tables, self._all_parameters, self._stirling, self._allowed[s],
+            super()._sweep_words(words, streams)
+            return
+        (node_ptr,), (allowed,), n_topics = self._node_ptr, self._allowed, self.n_topics
+        allowed = allowed or AllowedTopics.every(n_topics, len(node_ptr) - 1)
+        sweep_power_law(
+            node_ptr, self._whole.tokens, self.topics, words, self._law, self.doc_topic_prior,
+            *allowed, np.empty((4, n_topics)), streams[0],
         )  # fmt: skip
 
     def sweep(self) -> None:
@@ -861,11 +758,9 @@ class PowerLawLDASampler(LDASampler):
         if not isinstance(self.power_law.discount, str):
             return
         p, q = self.power_law.discount_prior
-        of_tables, of_seatings = gather_evidence(
-            self._words.counts, self.tables, self.topic_tables, self.discount, self.concentration,
-            self._stirling.values, self._stirling.row_ptr, self.streams[0],
-        )  # fmt: skip
-        self.discount = draw_bounded_beta(p + of_tables, q + of_seatings, self.streams[0])
+        stream = self.streams[0]
+        of_tables, of_seatings = gather_evidence(self._words.counts, self._law, stream)
+        self.discount = draw_bounded_beta(p + of_tables, q + of_seatings, stream)
         self._make_ratios()
 
     def _update_concentration(self) -> None:
@@ -897,24 +792,17 @@ class PowerLawLDASampler(LDASampler):
     def log_joint(self) -> float:
         """Return log p(words, topics, numbers of tables | parameters)."""
         return self._log_prior() + log_probability_of_power_law(
-            self._words.counts, self._words.totals, *self._all_tables, *self._all_parameters,
-            self._stirling.values, self._stirling.row_ptr,
-        )  # fmt: skip
+            self._words.counts, self._words.totals, self._law
+        )
 
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged over the kept sweeps."""
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
         return {
-            **super().empty_sums(),
-            "topic_word_discount": np.zeros(()),
-            "topic_word_concentration": np.zeros(()),
-            "topic_word_base": np.zeros(self._whole.n_features),
+            **super().shown_parameters(),
+            "topic_word_discount": self.discount,
+            "topic_word_concentration": self.concentration,
+            "topic_word_base": self.base(),
         }
-
-    def _add_parameters_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        super()._add_parameters_to(sums)
-        sums["topic_word_discount"] += self.discount
-        sums["topic_word_concentration"] += self.concentration
-        sums["topic_word_base"] += self.base()
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
@@ -939,49 +827,10 @@ class PowerLawLDASampler(LDASampler):
 # The chain over a corpus in partitions.
 
 
-def make_shard(
-    corpus: SegmentedCorpus,
-    init_streams: list[NDArray[np.uint64]],
-    streams: list[NDArray[np.uint64]],
-    settings: Any,
-) -> LDASampler:
-    """Return the sampler of a partition."""
-    n_topics, level, alpha, gamma, dirichlet, init = settings
-    return LDASampler(
-        corpus, n_topics, level, alpha, gamma, dirichlet, init, init_streams, streams, 1
-    )
-
-
 class DistributedLDASampler(DistributedSampler, LDASampler):
     """Markov chain of latent Dirichlet allocation over a corpus in partitions."""
 
-    def __init__(
-        self,
-        data: DistributedCorpus,
-        c: int,  # index of the chain
-        n_topics: int,
-        level: str,
-        doc_topic_prior: Any,
-        topic_word_prior: Any,
-        dirichlet_prior: tuple[float, float],
-        init: Any,
-        init_streams: list[NDArray[np.uint64]],
-        streams: list[NDArray[np.uint64]],
-    ):
-        self._start_parameters(n_topics, level, doc_topic_prior)
-        TopicSampler.__init__(self, n_topics, topic_word_prior, dirichlet_prior, streams, 1)
-        self._is_labeled = data.is_labeled
-        self.topics_trade_places = not (data.is_labeled or tells_apart(doc_topic_prior))
-        settings = n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init
-        self._begin_partitions(data, c, partial(make_shard, settings=settings), init_streams)
+    of_shard = LDASampler
 
     def _node_frequencies(self) -> Frequencies:
         return self._found[0]
-
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged here over the kept sweeps."""
-        return {"doc_topic_prior": np.zeros(self.n_topics), "topic_word_prior": np.zeros(())}
-
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums that are kept here."""
-        self._add_parameters_to(sums)

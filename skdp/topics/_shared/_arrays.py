@@ -170,18 +170,6 @@ def tells_apart(prior: NDArray[np.float64] | str) -> bool:
     return not isinstance(prior, str) and bool(np.ptp(prior) > 0.0)
 
 
-def update_dirichlet(
-    prior: NDArray[np.float64],
-    counts: NDArray[np.integer],
-    shape: float,
-    rate: float,
-    symmetric: bool,
-) -> NDArray[np.float64]:
-    """Return the Dirichlet prior after one step of the fixed point, given counts (n_vectors, K)."""
-    frequencies = count_frequencies([counts], counts.shape[1])
-    return update_by_frequencies(prior, frequencies, shape, rate, symmetric)
-
-
 def update_by_frequencies(
     prior: NDArray[np.float64],
     frequencies: Frequencies,
@@ -222,7 +210,7 @@ def update_symmetric_dirichlet(
     rate: float,
     seed_totals: NDArray[np.float64] | None = None,  # of pseudo-counts, which are part of the prior
 ) -> float:
-    """Return the common value that a symmetric `update_dirichlet` finds, but for long vectors."""
+    """Return the common value like a symmetric `update_by_frequencies`, for long vectors."""
     down = length * _sum_downs(prior * length, totals, np.ones(len(totals), dtype=np.int64))
     if seed_totals is not None:
         ones = np.ones(len(seed_totals), dtype=np.int64)

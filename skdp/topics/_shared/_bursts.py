@@ -29,13 +29,6 @@ BURST_SUMS = "burst_concentration", "burst_discount"
 """Names of the parameters in averages and traces."""
 
 
-class BurstTopics(NamedTuple):
-    """State of a shard: the topic of every word, and its table, a place that `TablePlaces` has."""
-
-    topics: NDArray[np.int32]
-    seats: NDArray[np.int32]
-
-
 class TablePlaces(NamedTuple):
     """Places for tables, as many as words: those of a node are sorted by the word they serve."""
 
@@ -61,7 +54,7 @@ class TablePlaces(NamedTuple):
         places = firsts + np.arange(len(tables)) - np.searchsorted(firsts, firsts)
         return places[table_of].astype(np.int32)
 
-    def served(self, state: BurstTopics) -> NDArray[np.int32]:
+    def served(self, state: Any) -> NDArray[np.int32]:
         """Return the topic of the table at each place, or -1."""
         served = np.full(len(self.words), -1, dtype=np.int32)
         served[state.seats] = state.topics
@@ -126,7 +119,7 @@ class Bursts(ChainComponent):
         return dict(zip(BURST_SUMS, self.parameters, strict=True))
 
     def update(
-        self, shards: list[tuple[Any, BurstTopics, TablePlaces]], n_topics: int, stream: Any
+        self, shards: list[tuple[Any, Any, TablePlaces]], n_topics: int, stream: Any
     ) -> None:
         """Draw the parameters given the tables of all shards, (node_ptr, state, places)."""
         if self._draws_concentration:
@@ -151,7 +144,7 @@ class Bursts(ChainComponent):
 
     def score_words(
         self,
-        shard: tuple[NDArray[np.int64], BurstTopics, TablePlaces],
+        shard: tuple[NDArray[np.int64], Any, TablePlaces],
         alpha: NDArray[np.float64],
         words: NDArray[np.int32],
         nodes: NDArray[np.integer],

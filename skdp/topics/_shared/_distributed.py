@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from threading import Thread
@@ -115,28 +116,41 @@ class DistributedCorpus(Distributed):
 # Base class of the chains over partitions, which hold only parameters.
 
 
+def make_shard(
+    corpus: Any, init_streams: Any, streams: Any, kind: Any, settings: tuple[Any, ...]
+) -> Any:
+    """Return the sampler of a partition."""
+    return kind(corpus, *settings, init_streams, streams, 1)
+
+
 class DistributedSampler(TopicSampler):
     """Markov chain over a corpus in partitions, equivalent to the chain over its shards.
 
-    It precedes the class of that chain among the bases, which defines `parameters`, `report`,
-    `take_parameters`, `statistics` and `statistics_given_discount` for a sampler of one shard.
-    Parameters are set before `_begin_partitions` is called.
+    It precedes the class of that chain, `of_shard`, among the bases, which defines `parameters`,
+    `report`, `take_parameters`, `statistics` and `statistics_given_discount` for a sampler of one
+    shard, and `_start` for the parameters of both.
     """
 
     is_distributed = True
 
-    topic_axes: ClassVar[dict[str, int]] = {"doc_topic_prior": 0}
+    of_shard: ClassVar[Any]
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         "_whole", "data", "_words", "_gathered", "_last", "_report", "_found",
     )  # fmt: skip
 
-    def _begin_partitions(
-        self, data: DistributedCorpus, c: int, make: Any, init_streams: list[NDArray[np.uint64]]
-    ) -> None:
-        """Create the first state in the processes of the partitions."""
+    def __init__(
+        self,
+        data: DistributedCorpus,
+        c: int,  # index of the chain
+        settings: tuple[Any, ...],  # arguments of a sampler in memory from `n_topics` to `init`
+        init_streams: list[NDArray[np.uint64]],
+        streams: list[NDArray[np.uint64]],
+    ):
+        self._start(settings[:-1], streams, 1, is_labeled=data.is_labeled)
         self._c = c
-        self._take_counts(data, data.begin(c, make, init_streams, self.streams))
+        make = partial(make_shard, kind=self.of_shard, settings=settings)
+        self._take_counts(data, data.begin(c, make, init_streams, streams))
 
     def _take_counts(self, data: DistributedCorpus, counts: Any) -> None:
         """Count the words of newly attached partitions."""
@@ -237,11 +251,13 @@ class DistributedSampler(TopicSampler):
 
     def reorder(self, key: str, axes: dict[str, int], order: NDArray[np.intp]) -> None:
         """Make label ``order[k]`` of sums label k, along `topic_axes` or other axes."""
-        self.data.run("reorder", self._c, key, self._sums_by(axes), order)
+        self.data.run("reorder", self._c, key, tuple(axes), order)
 
-    def _sums_by(self, axes: dict[str, int]) -> tuple[str, ...]:
-        """Return the names of the document-level sums that list these labels."""
-        return "doc_topic", "segment_topic"
+    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+        return {}  # they stay with the partitions
+
+    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Do nothing: partitions have their own sums."""
 
     def fork_sums(self, key: str, new: str) -> None:
         """Copy sums to another key."""
@@ -317,8 +333,8 @@ class TopicAverages:
         """Make label ``order[k]`` of the sums label k; return whether any label changed."""
         if np.array_equal(order, np.arange(len(order))):
             return False
-        for name, axis in axes.items():
-            self.sums[name] = np.take(self.sums[name], order, axis=axis)
+        for name in axes.keys() & self.sums.keys():
+            self.sums[name] = np.take(self.sums[name], order, axis=axes[name])
         return True
 
 

@@ -45,6 +45,11 @@ class FoldIn(NamedTuple):
     n_jobs: int | None
     options: dict[str, Any]  # of a family of models
 
+    @property
+    def scale(self) -> float:
+        """Factor from sums over the kept sweeps to means."""
+        return 1.0 / (self.n_sweeps - self.burn_in)
+
 
 class Halt:
     """Flag that stops workers in other threads whose results are no longer needed."""

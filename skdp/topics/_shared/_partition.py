@@ -158,14 +158,14 @@ def unpack_words(packed: Any) -> WordCounts:
 # arrays of the group's shards, and its result holds the changes of the counts.
 
 
+@dataclass(eq=False)
 class ShardSweep:
     """Input of the sweep of one shard: its corpus and state, and the parameters."""
 
     _scratch: ClassVar[tuple[str, ...]] = ()  # recreated by `_make_scratch` after unpickling
 
-    def __init__(self, corpus: Corpus, state: Any):
-        self.corpus = corpus
-        self.state = state  # a named tuple of arrays, `topics` among them
+    corpus: Corpus
+    state: Any  # a named tuple of arrays, `topics` among them
 
     def sweep(self, words: Any, stream: NDArray[np.uint64]) -> Any:
         """Draw the latent variables of the words once; change `words` and return the state."""
@@ -230,16 +230,15 @@ class Counted:
         move_words(tokens, after, before, own.counts, own.totals)
 
     @staticmethod
-    def change(words: WordCounts, own: WordCounts) -> Any:
+    def change(words: WordCounts, own: WordCounts) -> CountChange:
         """Return the encoded change from `words` to `own`."""
-        return encode(words.counts, own.counts), own.totals - words.totals
+        return CountChange.between(words, own)
 
     @staticmethod
-    def add(words: WordCounts, changes: list[Any]) -> None:
+    def add(words: WordCounts, changes: list[CountChange]) -> None:
         """Add changes that were made in other processes."""
-        for code, totals in changes:
-            decode(code, words.counts)
-            words.totals[:] += totals
+        for change in changes:
+            change.apply(words)
             check_counts(words)
 
     @staticmethod
@@ -253,20 +252,14 @@ class Counted:
         words.counts[:], words.totals[:] = total.counts, total.totals
 
 
+@dataclass(eq=False)
 class Group:
     """The task of one worker: shards that are swept in turn."""
 
-    def __init__(
-        self,
-        sweeps: list[Any],
-        streams: list[NDArray[np.uint64]],
-        words: Any,  # words by topic before the sweep
-        ledger: Any,  # class with the operations on words of this kind, such as `Counted`
-    ):
-        self.sweeps = sweeps
-        self.streams = streams
-        self.words = words
-        self.ledger = ledger
+    sweeps: list[Any]
+    streams: list[NDArray[np.uint64]]
+    words: Any  # words by topic before the sweep
+    ledger: Any  # class with the operations on words of this kind, such as `Counted`
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "words": self.ledger.pack(self.words)}
@@ -295,15 +288,15 @@ class Group:
         return ShardResult(states, self.streams, None if is_fixed else own, self)
 
 
+@dataclass(eq=False)
 class ShardResult:
     """Result of a group: states, streams, and words or their change."""
 
-    def __init__(self, states: Any, streams: Any, own: Any, group: Group):
-        self.states = states
-        self.streams = streams
-        self.own = own
-        self.change: Any = None
-        self._group: Group | None = group
+    states: Any
+    streams: Any
+    own: Any
+    _group: Group | None
+    change: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
         assert self._group is not None
@@ -418,9 +411,6 @@ class Replica:
                 self._n_changes = n_changes
         return self.words
 
-
-_OF_PARTS = "doc_topic", "segment_topic", "segment_mixing"
-"""Sums that stay with the documents, in memory-mapped files."""
 
 _ROWS = 2**14
 """Number of rows of a sum that are reordered at once."""
@@ -580,17 +570,15 @@ class CorpusPartition:
         """Add the current values to the sums with this key."""
         chain = self.chains[c]
         with chain.opened(parameters) as sampler:
-            everything = sampler.empty_sums()  # only its small arrays are written to
             if key not in chain.sums:
-                chain.sums[key] = {
-                    name: zeros(everything[name].shape) for name in _OF_PARTS if name in everything
-                }
-            sampler.add_to({**everything, **chain.sums[key]})
+                shares = sampler._empty_shares()
+                chain.sums[key] = {name: zeros(value.shape) for name, value in shares.items()}
+            sampler.add_shares_to(chain.sums[key])
 
     def reorder(self, c: int, key: str, names: tuple[str, ...], order: NDArray[np.intp]) -> None:
         """Make label ``order[k]`` of these sums label k."""
-        for name in names:
-            values = self.chains[c].sums[key][name]
+        sums = self.chains[c].sums[key]
+        for values in [sums[name] for name in names if name in sums]:
             for begin in range(0, len(values), _ROWS):
                 rows = values[begin : begin + _ROWS]
                 rows[...] = rows[:, order]

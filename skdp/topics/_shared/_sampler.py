@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from skdp.topics._kernels._counts import WordCounts, log_likelihood_of_words, sc
 from skdp.topics._shared._arrays import (
     AllowedTopics,
     FixedTopics,
+    Frequencies,
     Seeds,
     WordPrior,
     check_counts,
@@ -25,6 +26,7 @@ from skdp.topics._shared._arrays import (
     flat,
     split_documents,
     sum_rises,
+    update_by_frequencies,
     update_symmetric_dirichlet,
 )
 from skdp.topics._shared._bursts import Bursts, TablePlaces
@@ -45,8 +47,13 @@ class TopicSampler(ChainComponent):
     """Whether the data are partitions that an executor has distributed."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        "_whole", "_bounds", "_corpora", "_words", "_table_places",
+        "_whole", "_bounds", "_corpora", "_words", "_table_places", "_burst_ptr",
     )  # fmt: skip
+
+    topic_axes: ClassVar[dict[str, int]] = {
+        "doc_topic": 1, "segment_topic": 1, "doc_topic_prior": 0,
+    }  # fmt: skip
+    """Axes of values along which topics are listed."""
 
     seeds: Seeds | None = None
     """Seed words of topics, whose pseudo-counts are in `_words`."""
@@ -57,6 +64,7 @@ class TopicSampler(ChainComponent):
     bursts: Bursts | None = None
     """Bursts of words, with which topics count the tables of words."""
 
+    _burst_ptr: list[NDArray[np.int64]]  # tokens of the nodes that share them, by shard
     _table_places: list[TablePlaces]  # of these tables, by shard
 
     shards: list[Any]  # the state of each, a named tuple with `topics` among its arrays
@@ -82,6 +90,17 @@ class TopicSampler(ChainComponent):
         self.streams = streams
         self.n_jobs = n_jobs
 
+    def _start(
+        self,
+        settings: tuple[Any, ...],  # arguments of the constructor from `n_topics` to before `init`
+        streams: list[NDArray[np.uint64]],
+        n_jobs: int | None,
+        *,
+        is_labeled: bool,
+    ) -> None:
+        """Set the parameters, of chains over partitions, too."""
+        raise NotImplementedError
+
     def attach(self, corpus: SegmentedCorpus) -> None:
         """Attach the corpus to the chain and build the arrays that depend on it."""
         self._take(corpus)
@@ -95,6 +114,44 @@ class TopicSampler(ChainComponent):
             flat(corpus if len(self._bounds) == 1 else corpus[begin:end])
             for begin, end in self._bounds
         ]
+
+    # Bursts
+
+    def _start_bursts(self, corpus: Any, bursts: Bursts | None) -> None:
+        """Seat words, which have topics, at tables of bursts if there are any."""
+        self.bursts = bursts
+        if bursts is not None:
+            self._take(corpus)  # with places for tables
+            for s, places in enumerate(self._table_places):
+                seats = places.seat_together(self.shards[s].topics, self.n_topics)
+                self.shards[s] = self.shards[s]._replace(seats=seats)
+
+    def _place_tables(self, burst_ptr: list[NDArray[np.int64]]) -> None:
+        """Make places for the tables of the nodes of every shard, if there are bursts."""
+        if self.bursts is not None:
+            self._burst_ptr, n_words = burst_ptr, self._whole.n_features
+            self._table_places = [
+                TablePlaces.of(part.tokens, ptr, n_words)
+                for part, ptr in zip(self._corpora, burst_ptr, strict=True)
+            ]
+
+    @property
+    def _seated_shards(self) -> list[Any]:
+        """The nodes, the state and the places of every shard with bursts."""
+        return list(zip(self._burst_ptr, self.shards, self._table_places, strict=True))
+
+    def _update_bursts(self) -> None:
+        if self.bursts is not None:
+            self.bursts.update(self._seated_shards, self.n_topics, self.streams[0])
+
+    def _log_probability_of_seats(self) -> float:
+        if self.bursts is None:
+            return 0.0
+        return self.bursts.log_probability(self._seated_shards, self.n_topics)
+
+    @property
+    def _burst_scalars(self) -> dict[str, float]:
+        return {} if self.bursts is None else self.bursts.scalars()
 
     @property
     def n_columns(self) -> int:
@@ -282,6 +339,13 @@ class TopicSampler(ChainComponent):
         """Draw or re-estimate the model-specific parameters."""
         raise NotImplementedError
 
+    def _learned(self, prior: Any, given: Any, frequencies: Callable[[], Frequencies]) -> Any:
+        """Return a Dirichlet prior after a step of learning, unless it is given as numbers."""
+        if not isinstance(given, str):
+            return prior
+        symmetric = given == "auto-symmetric"
+        return update_by_frequencies(prior, frequencies(), *self.dirichlet_prior, symmetric)
+
     @property
     def word_counts(self) -> NDArray[np.float32]:
         """M_kw, words by topic, (K, W)."""
@@ -323,13 +387,45 @@ class TopicSampler(ChainComponent):
         self, tokens: NDArray[np.int32], segment_of: NDArray[np.int64], out: NDArray[np.float64]
     ) -> None:
         """Add the probabilities of further words of segments, given the state, to `out`."""
-        score_tokens(
-            tokens, segment_of, self.shares()[1], self.components().astype(np.float32), out
-        )
+        shares = self.shares()["segment_topic"]
+        score_tokens(tokens, segment_of, shares, self.components().astype(np.float32), out)
 
-    def shares(self) -> Any:
-        """Return the topic shares of documents and of segments, given the state."""
+    # Values that are averaged over the kept sweeps
+
+    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+        """Return zeros for the values of documents and of their parts."""
+        n_segments = len(self._whole.segment_ptr) - 1
+        return {
+            "doc_topic": np.zeros((len(self._whole), self.n_topics)),
+            "segment_topic": np.zeros((n_segments, self.n_topics)),
+        }
+
+    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the values of documents and of their parts, given the state, to sums."""
         raise NotImplementedError
+
+    def shares(self) -> dict[str, NDArray[np.float64]]:
+        """Return topic shares, and other values of documents and of their parts."""
+        shares = self._empty_shares()
+        self.add_shares_to(shares)
+        return shares
+
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show: floats, and arrays that are not changed."""
+        raise NotImplementedError
+
+    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+        """Return zeros for the quantities that are averaged over the kept sweeps."""
+        sums = self._empty_shares()
+        for name, value in self.shown_parameters().items():
+            sums[name] = np.zeros(np.shape(value))
+        return sums
+
+    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the current values to the sums."""
+        self.add_shares_to(sums)
+        for name, value in self.shown_parameters().items():
+            sums[name] += value
 
     def _log_likelihood_of_fixed(self) -> float:
         """Return the log probability of the words with fixed topics."""
@@ -411,6 +507,20 @@ class TopicState:
     def copy(self) -> TopicState:
         """Return a state that later sweeps do not change."""
         return type(self)(self._sampler.copy())
+
+
+class OpenState(TopicState):
+    """The state of a chain whose number of topics is inferred."""
+
+    @property
+    def top_weights(self) -> NDArray[np.float64]:
+        """Weights beta of the topics that have words, (K,); all others have the rest."""
+        return as_readonly(self._sampler.weights)
+
+    @property
+    def top_concentration(self) -> float:
+        """Concentration gamma of the topics' weights."""
+        return float(self._sampler.top_concentration)
 
 
 # Moves by which topics with seed words get words that other topics have, and lose them.
@@ -586,14 +696,16 @@ class BestSample:
             sizes = np.bincount(sampler.topics, minlength=len(sizes)).astype(np.float64)
         sizes[: sampler.n_seeded] = np.inf
         order = np.argsort(-sizes, kind="stable")
-        doc_topic, segment_topic = sampler.shares()
+        axes = {"components": 0, "weights": 0, **sampler.topic_axes}
+        shown = {
+            "components": sampler.components(),
+            "weights": sampler.weights,
+            **sampler.shares(),
+            **sampler.shown_parameters(),
+        }
         self.shown = {
-            "components": sampler.components()[order],
-            "doc_topic": doc_topic[:, order],
-            "segment_topic": segment_topic[:, order],
-            "weights": sampler.weights[order],
-            "doc_topic_prior": sampler.doc_topic_prior[order],
-            **sampler.shown(),
+            name: value[(slice(None),) * axes[name] + (order,)] if name in axes else value
+            for name, value in shown.items()
         }
 
     def means(self, *, in_place: bool) -> dict[str, Any]:

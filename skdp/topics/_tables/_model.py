@@ -349,9 +349,10 @@ class TableFoldIn:
                 assignments = add_seats(assignments, n_seats)
             if place[0] == len(corpus):
                 break
-        if scored is None:
-            return doc_topic, segment_topic
-        return doc_topic, segment_topic, scored.out
+        found = [doc_topic, segment_topic, *([] if scored is None else [scored.out])]
+        for sums in found:
+            sums *= settings.scale
+        return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,6 @@ from skdp.topics._kernels._tables import (
     Assignments,
     Prior,
     Ratios,
-    add_corpus_estimates,
     break_rest,
     draw_tables_of_documents,
 )
@@ -99,16 +98,8 @@ def empty_division(
     blocks, seats = seating.blocks, seating.seats
     n_blocks = len(blocks.node_of)
     found = (seats.topic[seats.kind == DOCUMENT] == second).astype(np.int8)
-    division = Division(
-        members=np.arange(n_blocks),
-        sides=np.zeros(n_blocks, np.int8),
-        found=found,
-        bound=np.zeros(n_features, np.int8),
-        priors=np.zeros(3),
-        log_shares=np.zeros(2),
-        side_counts=np.zeros((2, n_features)),
-        side_totals=np.zeros(2),
-    )
+    division = moves.empty_division(n_blocks, n_features)
+    division = division._replace(members=np.arange(n_blocks), found=found)
     return division, division._replace(members=np.arange(len(blocks.tokens)))
 
 
@@ -230,9 +221,9 @@ class OpenTableSampler(SeededMoves, TableSampler):
         """Columns of the arrays that list topics; columns beyond `n_topics` are free."""
         return self._columns
 
-    def _allowed_of(self, s: int) -> AllowedTopics | None:
+    def _allowed_of(self, s: int, n_columns: int) -> AllowedTopics | None:
         allowed = self._allowed[s]
-        return None if allowed is None else allowed.widened(self.n_columns)
+        return None if allowed is None else allowed.widened(n_columns)
 
     def _resize(self, n_columns: int) -> None:
         """Give all arrays that list topics at least `n_columns` columns."""
@@ -454,58 +445,22 @@ class OpenTableSampler(SeededMoves, TableSampler):
         )
         return super()._log_prior() + weights
 
-    def shares(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the topic shares of documents and of segments, given the state."""
-        doc_topic, segment_topic, _ = self._estimates()
-        return doc_topic, segment_topic
-
-    def _estimates(self) -> tuple[NDArray[np.float64], ...]:
-        """Return E[mu] (D, K), E[nu] (J, K) and E[rho] (J,) given the state."""
-        n_segments = len(self._whole.segment_ptr) - 1
-        doc_topic = np.zeros((len(self._whole), self.n_topics))
-        segment_topic = np.zeros((n_segments, self.n_topics))
-        mixing = np.zeros(n_segments)
-        for s, (begin, end) in enumerate(self._segment_bounds):
-            add_corpus_estimates(
-                self._corpora[s], self.shards[s], self._prior(s), self._scratch[s],
-                doc_topic[slice(*self._bounds[s])], segment_topic[begin:end], mixing[begin:end],
-            )  # fmt: skip
-            if (allowed := self._allowed[s]) is not None:
-                allowed = allowed.widened(self.n_topics)
-                of_segments = allowed.of_segments(np.diff(self._corpora[s].doc_ptr))
-                documents = slice(*self._bounds[s])
-                doc_topic[documents] = allowed.restrict(doc_topic[documents])
-                segment_topic[begin:end] = of_segments.restrict(segment_topic[begin:end])
-        return doc_topic, segment_topic, mixing
-
-    def shown(self) -> dict[str, Any]:
-        """Return the attributes to show besides topics and shares."""
-        scope = self.hyper.concentration_scope
-        shown = {
+    @property
+    def _top_scalars(self) -> dict[str, float]:
+        return {
             "document_concentration": float(self.document_concentration),
             "top_concentration": float(self.top_concentration),
-            "topic_word_prior": float(self.topic_word_prior),
-            "discount": float(self.discount),
-            "concentration": self.concentration.copy()
-            if scope != "corpus"
-            else float(self.concentration[0]),
         }
-        if min(self.parents) > 0.0:
-            shown["segment_mixing"] = self._estimates()[2]
-            shown["mixing_prior"] = np.array(self.parents)
-        shown.update(self._burst_scalars)
-        return shown
+
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
+        return {**super().shown_parameters(), **self._top_scalars}
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
         scalars = super().scalars()
         del scalars["doc_topic_prior_sum"]
-        return {
-            **scalars,
-            "n_components": float(self.n_topics),
-            "document_concentration": float(self.document_concentration),
-            "top_concentration": float(self.top_concentration),
-        }
+        return {**scalars, "n_components": float(self.n_topics), **self._top_scalars}
 
     def state(self) -> OpenTableState:
         """Return a read-only view of the state."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import add_evidence, draw_bounded_beta, draw_given_evidence
-from skdp.topics._kernels._counts import Corpus, WordCounts
+from skdp.topics._kernels._counts import WordCounts
 from skdp.topics._kernels._lda import move_into_sets
 from skdp.topics._kernels._sweeps import (
     LARGEST_CONCENTRATION,
@@ -43,9 +43,9 @@ from skdp.topics._shared._arrays import (
     update_by_frequencies,
 )
 from skdp.topics._shared._bursts import Bursts
-from skdp.topics._shared._distributed import DistributedCorpus, DistributedSampler
+from skdp.topics._shared._distributed import DistributedSampler
 from skdp.topics._shared._partition import ShardSweep
-from skdp.topics._shared._sampler import TopicSampler, join
+from skdp.topics._shared._sampler import OpenState, TopicSampler, join
 from skdp.topics._tables._model import (
     BurstGroups,
     TableModel,
@@ -66,16 +66,15 @@ class TableState(LDAState):
     @property
     def tables_to_document(self) -> NDArray[np.int32]:
         """Tables by segment and topic whose dish was ordered from the document's node, (J, K)."""
-        return as_readonly(self._sampler.assignments.tables)
+        return as_readonly(self._sampler.assignments.tables[:, : self._sampler.n_topics])
 
     @property
     def tables_to_previous(self) -> NDArray[np.int32]:
         """Tables whose dish was ordered from the previous segment, (J, K); STM: all zero."""
-        to_document = self._sampler.assignments.tables
         to_previous = self._sampler.assignments.to_previous
-        if to_previous.shape != to_document.shape:
-            return np.broadcast_to(np.int32(0), to_document.shape)
-        return as_readonly(to_previous)
+        if len(to_previous) == 0:
+            return np.broadcast_to(np.int32(0), self.tables_to_document.shape)
+        return as_readonly(to_previous[:, : self._sampler.n_topics])
 
     @property
     def concentration(self) -> Any:
@@ -96,65 +95,31 @@ class TableState(LDAState):
         return self._sampler.parents
 
 
-class OpenTableState(TableState):
+class OpenTableState(TableState, OpenState):
     """The state of a table model's chain whose number of topics is inferred."""
-
-    @property
-    def tables_to_document(self) -> NDArray[np.int32]:
-        """Tables by segment and topic whose dish was ordered from the document's node, (J, K)."""
-        return super().tables_to_document[:, : self._sampler.n_topics]
-
-    @property
-    def tables_to_previous(self) -> NDArray[np.int32]:
-        """Tables whose dish was ordered from the previous segment, (J, K); STM: all zero."""
-        return super().tables_to_previous[:, : self._sampler.n_topics]
-
-    @property
-    def top_weights(self) -> NDArray[np.float64]:
-        """Weights beta of the topics that have words, (K,); all others have the rest."""
-        return as_readonly(self._sampler.weights)
 
     @property
     def document_concentration(self) -> float:
         """Concentration alpha of documents."""
         return float(self._sampler.document_concentration)
 
-    @property
-    def top_concentration(self) -> float:
-        """Concentration gamma of the topics' weights."""
-        return float(self._sampler.top_concentration)
 
-
+@dataclass(eq=False)
 class TableSweep(ShardSweep):
     """A sweep of one shard of a table model."""
 
     _scratch = "scratch", "levels"
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        state: Assignments,
-        sampler: str,
-        prior: Prior,
-        weights: Ratios,
-        left_out: NDArray[np.intp],  # topics; documents with a table of one are skipped
-        may_open: int,  # number of topics without words that words may take
-        scratch: Any,
-        levels: Any,
-        allowed: AllowedTopics | None,
-        bursts: tuple[float, float] | None = None,  # concentration and discount
-        groups: BurstGroups | None = None,  # of words that share them
-    ):
-        super().__init__(corpus, state)
-        self.bursts, self.groups = bursts, groups
-        self.sampler = sampler
-        self.prior = prior
-        self.weights = weights
-        self.left_out = left_out
-        self.may_open = may_open
-        self.scratch = scratch
-        self.levels = levels
-        self.allowed = allowed
+    sampler: str
+    prior: Prior
+    weights: Ratios
+    left_out: NDArray[np.intp]  # topics; documents with a table of one are skipped
+    may_open: int  # number of topics without words that words may take
+    scratch: Any
+    levels: Any
+    allowed: AllowedTopics | None
+    bursts: tuple[float, float] | None = None  # concentration and discount
+    groups: BurstGroups | None = None  # of words that share them
 
     @property
     def _chained(self) -> bool:
@@ -241,45 +206,17 @@ class BurstySampler(TopicSampler):
     """Markov chain of a model of segments, which may have bursts."""
 
     burst_scope = "document"
-    _burst_groups: list[BurstGroups]
 
-    def _start_bursts(self, corpus: Any, bursts: Bursts | None, scope: str) -> None:
-        """Seat words, which have topics, at tables of bursts if there are any."""
-        self.bursts, self.burst_scope = bursts, scope
-        if bursts is not None:
-            self._take(corpus)  # with places for tables
-            for s, places in enumerate(self._table_places):
-                seats = places.seat_together(self.shards[s].topics, self.n_topics)
-                self.shards[s] = self.shards[s]._replace(seats=seats)
-            self._count_words()
+    @property
+    def _burst_groups(self) -> list[BurstGroups]:
+        """The groups of words that share bursts, by shard."""
+        each_segment = self.burst_scope == "segment"
+        parts = zip(self._burst_ptr, self._table_places, strict=True)
+        return [BurstGroups(each_segment, *part) for part in parts]
 
     def _take(self, corpus: SegmentedCorpus) -> None:
         super()._take(corpus)
-        if self.bursts is not None:
-            self._burst_groups = [
-                BurstGroups.of(part, self.burst_scope, corpus.n_features) for part in self._corpora
-            ]
-            self._table_places = [groups.places for groups in self._burst_groups]
-
-    def _seated_shards(self) -> list[Any]:
-        """Return the groups, the state and the places of every shard with bursts."""
-        return [
-            (groups.ptr, shard, groups.places)
-            for groups, shard in zip(self._burst_groups, self.shards, strict=True)
-        ]
-
-    def _update_bursts(self) -> None:
-        if self.bursts is not None:
-            self.bursts.update(self._seated_shards(), self.n_topics, self.streams[0])
-
-    def _log_probability_of_seats(self) -> float:
-        if self.bursts is None:
-            return 0.0
-        return self.bursts.log_probability(self._seated_shards(), self.n_topics)
-
-    @property
-    def _burst_scalars(self) -> dict[str, float]:
-        return {} if self.bursts is None else self.bursts.scalars()
+        self._place_tables([tokens_of_nodes(part, self.burst_scope) for part in self._corpora])
 
 
 class TableSampler(BurstySampler):
@@ -288,10 +225,11 @@ class TableSampler(BurstySampler):
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *TopicSampler._data_attributes,
         *("_group_ptr", "_segment_bounds", "_stirling", "_weights", "_scratch", "_levels"),
-        *("_allowed", "_burst_groups"),
+        "_allowed",
     )
 
     shards: list[Assignments]
+    hyper: HyperParameters
     concentration: NDArray[np.float64]
     _left_out = np.empty(0, dtype=np.intp)
     """Topics that words may not take in a sweep."""
@@ -309,13 +247,12 @@ class TableSampler(BurstySampler):
         bursts: Bursts | None = None,
         burst_scope: str = "document",
     ):
-        self._start_parameters(n_topics, sampler, hyper)
         is_labeled = isinstance(corpus, LabeledCorpus)
+        self._start((n_topics, sampler, hyper), streams, n_jobs, is_labeled=is_labeled)
+        self.burst_scope = burst_scope
         documents = corpus.corpus if isinstance(corpus, LabeledCorpus) else corpus
-        n_groups = _n_groups(documents, hyper.concentration_scope)
+        n_groups = len(_group_ptr(documents, hyper.concentration_scope)) - 1
         self.concentration = np.full(n_groups, self.concentration[0])
-        super().__init__(n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, n_jobs)
-        self.topics_trade_places = not (is_labeled or tells_apart(hyper.doc_topic_prior))
         self._take(corpus)
         chained = self.chained or bursts is not None
         self.shards = [
@@ -323,12 +260,16 @@ class TableSampler(BurstySampler):
             for part in self._corpora
         ]
         self._seat_words(init, init_streams)
-        self._start_bursts(corpus, bursts, burst_scope)
+        self._start_bursts(corpus, bursts)
+        self._count_words()
 
-    def _start_parameters(self, n_topics: int, sampler: str, hyper: HyperParameters) -> None:
-        """Set the parameters to their given or initial values."""
-        self.sampler = sampler
-        self.hyper = hyper
+    def _start(self, settings: Any, streams: Any, n_jobs: Any, *, is_labeled: bool) -> None:
+        n_topics, self.sampler, self.hyper = settings
+        hyper = self.hyper
+        TopicSampler.__init__(
+            self, n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, n_jobs
+        )
+        self.topics_trade_places = not (is_labeled or tells_apart(hyper.doc_topic_prior))
         start = hyper.doc_topic_prior
         if isinstance(start, str):
             start = np.full(n_topics, 1.0 / n_topics)
@@ -348,10 +289,6 @@ class TableSampler(BurstySampler):
     @property
     def _sweeps(self) -> Sweeps:
         return sweeps_of(self.sampler, chained=self.chained)
-
-    def attach(self, corpus: Any) -> None:
-        """Attach the corpus to the chain and build the arrays that depend on it."""
-        super().attach(corpus)
 
     def _take(self, corpus: Any) -> None:
         corpus, allowed = corpus if isinstance(corpus, LabeledCorpus) else (corpus, None)
@@ -387,11 +324,11 @@ class TableSampler(BurstySampler):
                 if not isinstance(init, str):
                     self.shards[s].topics[:] = init[begin:end]
                 elif self._has_prior_mean:
-                    allowed = self._allowed_of(s)
+                    allowed = self._allowed_of(s, self.n_columns)
                     if allowed is not None:
                         allowed = allowed.of_words(tokens_of_nodes(part, "document"))
                     self._seat_by_prior(self.shards[s].topics, part.tokens, streams[s], allowed)
-                if (allowed := self._allowed_of(s)) is not None:
+                if (allowed := self._allowed_of(s, self.n_columns)) is not None:
                     ptr = tokens_of_nodes(part, "document")
                     move_into_sets(ptr, self.shards[s].topics, *allowed, streams[s])
                 place = np.zeros(1, dtype=np.int64)
@@ -400,9 +337,8 @@ class TableSampler(BurstySampler):
                 ):
                     self.shards[s] = add_seats(self.shards[s], n_seats)
                 begin = end
-        self._count_words()
 
-    def _allowed_of(self, s: int) -> AllowedTopics | None:
+    def _allowed_of(self, s: int, n_columns: int) -> AllowedTopics | None:
         """Return the topics that the words of documents of shard `s` may have, by column."""
         return self._allowed[s]
 
@@ -439,7 +375,7 @@ class TableSampler(BurstySampler):
             prior, may_open = prior._replace(gamma=0.0), int(UNBOUNDED)
         return TableSweep(
             self._corpora[s], self.shards[s], self.sampler, prior, self._weights, self._left_out,
-            may_open, self._scratch[s], self._levels[s], self._allowed_of(s),
+            may_open, self._scratch[s], self._levels[s], self._allowed_of(s, self.n_columns),
             *(() if self.bursts is None else (self.bursts.parameters, self._burst_groups[s])),
         )  # fmt: skip
 
@@ -450,18 +386,14 @@ class TableSampler(BurstySampler):
             self._update_discount(stream)
         if hyper.concentration == "auto":
             self._update_concentration()
-        if isinstance(hyper.doc_topic_prior, str):
-            self._update_doc_topic_prior()
+        self._update_doc_topic_prior()
         if isinstance(hyper.parents, str):
             self._update_parents()
 
     def _update_doc_topic_prior(self) -> None:
         """Re-estimate alpha from the tables of documents."""
-        self.doc_topic_prior = update_by_frequencies(
-            self.doc_topic_prior,
-            self._document_frequencies(),
-            *self.hyper.dirichlet_prior,
-            symmetric=self.hyper.doc_topic_prior == "auto-symmetric",
+        self.doc_topic_prior = self._learned(
+            self.doc_topic_prior, self.hyper.doc_topic_prior, self._document_frequencies
         )
 
     def _document_frequencies(self) -> Frequencies:
@@ -560,38 +492,24 @@ class TableSampler(BurstySampler):
         joined = [join([getattr(shard, name) for shard in self.shards]) for name in names]
         return Assignments(*joined)
 
-    topic_axes: ClassVar[dict[str, int]] = {
-        "doc_topic": 1,
-        "segment_topic": 1,
-        "doc_topic_prior": 0,
-    }
+    @property
+    def _is_mixed(self) -> bool:
+        """Whether segments have two parents."""
+        return min(self.parents) > 0.0
 
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged over the kept sweeps."""
-        n_segments = len(self._whole.segment_ptr) - 1
-        scope = self.hyper.concentration_scope
-        sums = {
-            "doc_topic": np.zeros((len(self._whole), self.n_topics)),
-            "segment_topic": np.zeros((n_segments, self.n_topics)),
-            "doc_topic_prior": np.zeros(self.n_topics),
-            "topic_word_prior": np.zeros(()),
-            "discount": np.zeros(()),
-            "concentration": np.zeros(() if scope == "corpus" else len(self.concentration)),
-            **{name: np.zeros(()) for name in self._burst_scalars},
-        }
-        if min(self.parents) > 0.0:
-            sums["segment_mixing"] = np.zeros(n_segments)
-            sums["mixing_prior"] = np.zeros(2)
-        return sums
+    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+        shares = super()._empty_shares()
+        if self._is_mixed:
+            shares["segment_mixing"] = np.zeros(len(shares["segment_topic"]))
+        return shares
 
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums."""
-        self._add_parameters_to(sums)
+    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add E[mu], E[nu] and E[rho] of documents and of segments, given the state, to sums."""
         mixing = sums.get("segment_mixing", np.zeros(len(sums["segment_topic"])))
         for s, (begin, end) in enumerate(self._segment_bounds):
             doc_topic = of_documents = sums["doc_topic"][slice(*self._bounds[s])]
             segment_topic = of_segments = sums["segment_topic"][begin:end]
-            if (allowed := self._allowed[s]) is not None:
+            if (allowed := self._allowed_of(s, self.n_topics)) is not None:
                 of_documents, of_segments = np.zeros_like(doc_topic), np.zeros_like(segment_topic)
             add_corpus_estimates(
                 self._corpora[s], self.shards[s], self._prior(s), self._scratch[s], of_documents,
@@ -602,15 +520,19 @@ class TableSampler(BurstySampler):
                 doc_topic += allowed.restrict(of_documents)
                 segment_topic += allowed.of_segments(n_segments).restrict(of_segments)
 
-    def _add_parameters_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        sums["doc_topic_prior"] += self.doc_topic_prior
-        sums["topic_word_prior"] += self.topic_word_prior
-        sums["discount"] += self.discount
-        sums["concentration"] += self.concentration.reshape(sums["concentration"].shape)
-        if "mixing_prior" in sums:
-            sums["mixing_prior"] += self.parents
-        for name, value in self._burst_scalars.items():
-            sums[name] += value
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
+        is_common = self.hyper.concentration_scope == "corpus"
+        return {
+            "doc_topic_prior": self.doc_topic_prior,
+            "topic_word_prior": float(self.topic_word_prior),
+            "discount": float(self.discount),
+            "concentration": float(self.concentration[0])
+            if is_common
+            else self.concentration.copy(),
+            **({"mixing_prior": np.array(self.parents)} if self._is_mixed else {}),
+            **self._burst_scalars,
+        }
 
     def score_words(
         self, tokens: NDArray[np.int32], segment_of: NDArray[np.int64], out: NDArray[np.float64]
@@ -649,7 +571,7 @@ class TableSampler(BurstySampler):
         """Return the scalars that the trace records."""
         joint, *rest = super().scalars().items()
         of_parents = {}
-        if min(self.parents) > 0.0:
+        if self._is_mixed:
             of_parents = {
                 "mixing_prior_document": self.parents[0],
                 "mixing_prior_previous": self.parents[1],
@@ -749,45 +671,13 @@ def _group_ptr(corpus: SegmentedCorpus, scope: str) -> NDArray[np.int64]:
     return as_readonly(np.arange(n_segments + 1))
 
 
-def _n_groups(corpus: SegmentedCorpus, scope: str) -> int:
-    return len(_group_ptr(corpus, scope)) - 1
-
-
 # The chain over a corpus in partitions.
-
-
-def make_shard(
-    corpus: SegmentedCorpus,
-    init_streams: list[NDArray[np.uint64]],
-    streams: list[NDArray[np.uint64]],
-    settings: tuple[int, str, HyperParameters, Any],
-) -> TableSampler:
-    """Return the sampler of a partition."""
-    n_topics, sampler, hyper, init = settings
-    return TableSampler(corpus, n_topics, sampler, hyper, init, init_streams, streams, 1)
 
 
 class DistributedTableSampler(DistributedSampler, TableSampler):
     """Markov chain of a table model over a corpus in partitions."""
 
-    def __init__(
-        self,
-        data: DistributedCorpus,
-        c: int,  # index of the chain
-        n_topics: int,
-        sampler: str,
-        hyper: HyperParameters,
-        init: Any,  # as in `TableSampler`, but no topics of words
-        init_streams: list[NDArray[np.uint64]],
-        streams: list[NDArray[np.uint64]],
-    ):
-        self._start_parameters(n_topics, sampler, hyper)
-        TopicSampler.__init__(
-            self, n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, 1
-        )
-        self.topics_trade_places = not (data.is_labeled or tells_apart(hyper.doc_topic_prior))
-        settings = n_topics, sampler, hyper, init
-        self._begin_partitions(data, c, partial(make_shard, settings=settings), init_streams)
+    of_shard = TableSampler
 
     def _make_ratios(self) -> None:
         """Do nothing: partitions make their own ratios."""
@@ -814,24 +704,10 @@ class DistributedTableSampler(DistributedSampler, TableSampler):
         if self.hyper.concentration_scope != "corpus":
             self.concentration = np.concatenate([found[2] for found in self._reported()])
 
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged here over the kept sweeps."""
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
         self._gather_concentrations()
-        is_common = self.hyper.concentration_scope == "corpus"
-        sums = {
-            "doc_topic_prior": np.zeros(self.n_topics),
-            "topic_word_prior": np.zeros(()),
-            "discount": np.zeros(()),
-            "concentration": np.zeros(() if is_common else len(self.concentration)),
-        }
-        if min(self.parents) > 0.0:
-            sums["mixing_prior"] = np.zeros(2)
-        return sums
-
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums that are kept here."""
-        self._gather_concentrations()
-        self._add_parameters_to(sums)
+        return super().shown_parameters()
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""

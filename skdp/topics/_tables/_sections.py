@@ -29,10 +29,10 @@ from skdp.topics._kernels._sections import (
 from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
 from skdp.topics._kernels._tables import UNBOUNDED, Ratios
 from skdp.topics._shared._arrays import (
+    Frequencies,
     count_frequencies,
     fixed_words,
     tells_apart,
-    update_by_frequencies,
 )
 from skdp.topics._shared._bursts import Bursts
 from skdp.topics._shared._fold_in import FoldIn, Halt, slices
@@ -225,7 +225,10 @@ class SectionFoldIn:
             if place[0] == len(corpus):
                 break
         probabilities = np.zeros(0) if scored is None else scored.out
-        return doc_topic, paragraph_topic, probabilities, section_topic
+        found = doc_topic, paragraph_topic, probabilities, section_topic
+        for sums in found:
+            sums *= settings.scale
+        return found
 
 
 # The chain.
@@ -251,12 +254,9 @@ class SectionSampler(BurstySampler):
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *TopicSampler._data_attributes, "_documents", "_stirling", "_weights", "_scratch",
-        "_burst_groups",
     )  # fmt: skip
 
-    topic_axes: ClassVar[dict[str, int]] = {
-        "doc_topic": 1, "section_topic": 1, "segment_topic": 1, "doc_topic_prior": 0,
-    }  # fmt: skip
+    topic_axes: ClassVar[dict[str, int]] = {**TopicSampler.topic_axes, "section_topic": 1}
 
     shards: list[SectionSeating]
 
@@ -281,10 +281,12 @@ class SectionSampler(BurstySampler):
         self.doc_topic_prior = np.full(n_topics, 1.0 / n_topics) if learns else prior
         self.discount = _numbers(parameters.discount, START_DISCOUNT)
         self.concentration = _numbers(parameters.concentration, START_CONCENTRATION)
+        self.burst_scope = burst_scope
         self._take(corpus)
         self.shards = [empty_seating(self._documents, n_topics)]
         self._seat_words(init, init_stream)
-        self._start_bursts(corpus, bursts, burst_scope)
+        self._start_bursts(corpus, bursts)
+        self._count_words()
 
     def _seat_words(self, init: Any, stream: NDArray[np.uint64]) -> None:
         """Create the first state: topics are given or random, or words are seated one by one."""
@@ -297,7 +299,6 @@ class SectionSampler(BurstySampler):
             elif self._has_prior_mean:
                 self._seat_by_prior(state.topics, self._whole.tokens, stream)
             seat_all(self._documents, state, stream)
-        self._count_words()
 
     def _take(self, corpus: SegmentedCorpus) -> None:
         super()._take(corpus)
@@ -336,13 +337,12 @@ class SectionSampler(BurstySampler):
             self._draw_discounts(stream)
         if "auto" in given.concentration:
             self._draw_concentrations(stream)
-        if isinstance(given.doc_topic_prior, str):
-            self.doc_topic_prior = update_by_frequencies(
-                self.doc_topic_prior,
-                count_frequencies([self.shards[0].document_tables], self.n_topics),
-                *self.dirichlet_prior,
-                symmetric=given.doc_topic_prior == "auto-symmetric",
-            )
+        self.doc_topic_prior = self._learned(
+            self.doc_topic_prior, given.doc_topic_prior, self._document_frequencies
+        )
+
+    def _document_frequencies(self) -> Frequencies:
+        return count_frequencies([self.shards[0].document_tables], self.n_topics)
 
     def _draw_discounts(self, stream: NDArray[np.uint64]) -> None:
         """Draw the discounts that are learned, and recompute the ratios."""
@@ -386,30 +386,21 @@ class SectionSampler(BurstySampler):
         )  # fmt: skip
         return float(value) + self._log_probability_of_seats()
 
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged over the kept sweeps."""
-        (state,) = self.shards
-        return {
-            "doc_topic": np.zeros(state.document_tables.shape),
-            "section_topic": np.zeros(state.section_tables.shape),
-            "segment_topic": np.zeros(state.paragraph_tables.shape),
-            "doc_topic_prior": np.zeros(self.n_topics),
-            "topic_word_prior": np.zeros(()),
-            "discount": np.zeros(2),
-            "concentration": np.zeros(2),
-            **{name: np.zeros(()) for name in self._burst_scalars},
-        }
+    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+        of_sections = np.zeros(self.shards[0].section_tables.shape)
+        return {**super()._empty_shares(), "section_topic": of_sections}
 
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums."""
+    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the shares of documents, sections and paragraphs, given the state, to sums."""
         add_all_estimates(
             self._documents, self.shards[0], *self._levels(self._stirling), self.doc_topic_prior,
             self._scratch, sums["doc_topic"], sums["section_topic"], sums["segment_topic"],
         )  # fmt: skip
-        for name in ("doc_topic_prior", "topic_word_prior", "discount", "concentration"):
-            sums[name] += getattr(self, name)
-        for name, value in self._burst_scalars.items():
-            sums[name] += value
+
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
+        names = "doc_topic_prior", "topic_word_prior", "discount", "concentration"
+        return {**{name: getattr(self, name) for name in names}, **self._burst_scalars}
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""

@@ -5,7 +5,12 @@ import pytest
 from exact.oracles.enumeration import dirichlet_multinomial
 from scipy.special import digamma
 
-from skdp.topics._shared._arrays import sum_rises, update_dirichlet, update_symmetric_dirichlet
+from skdp.topics._shared._arrays import (
+    count_frequencies,
+    sum_rises,
+    update_by_frequencies,
+    update_symmetric_dirichlet,
+)
 
 FLOOR = 1e-6
 COUNTS = {
@@ -90,9 +95,8 @@ def assert_stationary(prior, counts, shape, rate):
 @every_prior
 def test_doc_topic_prior_fixed_point_has_zero_gradient(counts, shape, rate, symmetric):
     start = np.full(counts.shape[1], 0.5) if symmetric else np.linspace(0.3, 1.2, counts.shape[1])
-    prior = fixed_point(
-        lambda prior: update_dirichlet(prior, counts, shape, rate, symmetric), start
-    )
+    args = count_frequencies([counts], counts.shape[1]), shape, rate, symmetric
+    prior = fixed_point(lambda prior: update_by_frequencies(prior, *args), start)
     assert prior.shape == start.shape
     if symmetric:
         assert np.all(prior == prior[0])
@@ -114,7 +118,8 @@ def test_topic_word_prior_fixed_point_has_zero_gradient(counts, shape, rate):
 
 def test_update_of_a_prior_keeps_the_floor():
     nothing = np.zeros((2, 3), dtype=int)
-    assert np.all(update_dirichlet(np.full(3, 0.5), nothing, 1.0, 0.1, False) == FLOOR)
+    frequencies = count_frequencies([nothing], 3)
+    assert np.all(update_by_frequencies(np.full(3, 0.5), frequencies, 1.0, 0.1, False) == FLOOR)
     assert (
         update_symmetric_dirichlet(
             0.5, sum_rises(0.5, nothing), nothing.sum(axis=1), nothing.shape[1], 1.0, 0.1

@@ -572,7 +572,7 @@ def log_joint_of(problem, chain):
 
 
 def check_labels_of(problem, chain):
-    doc_topic, *rest = chain.shares()
+    doc_topic, segment_topic, *_ = chain.shares().values()
     np.testing.assert_allclose(doc_topic.sum(axis=1), 1.0)
     if problem.labels is None:
         return
@@ -581,8 +581,8 @@ def check_labels_of(problem, chain):
     assert np.all(doc_topic[1, 2:] == 0.0)
     assert doc_topic[2, 1] == pytest.approx(1.0)
     if problem.model != "hdp":
-        assert np.all(rest[0][2:4, 2:] == 0.0)
-        assert rest[0][4, 1] == pytest.approx(1.0)
+        assert np.all(segment_topic[2:4, 2:] == 0.0)
+        assert segment_topic[4, 1] == pytest.approx(1.0)
 
 
 # --- learned concentrations -----------------------------------------------------------------

@@ -71,7 +71,7 @@ class Chain:
             )
             counts_of_lists(self.lists, self.counts)
         else:
-            sweep_nodes(*corpus, self.words, self.alpha, self.gamma, self.scratch, self.rng)
+            sweep_nodes(*corpus, self.words, self.alpha, self.gamma, self.scratch, None, self.rng)
 
     def assert_consistent(self):
         seated = self.topics >= 0

@@ -9,7 +9,7 @@ from skdp.topics._shared._arrays import (
     _digamma,
     count_frequencies,
     sum_rises,
-    update_dirichlet,
+    update_by_frequencies,
     update_symmetric_dirichlet,
 )
 
@@ -44,7 +44,8 @@ def test_updates(counts, prior):
         if symmetric:
             ups, down = ups.sum(), n_columns * down
         expected = np.maximum((0.5 + start * ups) / (0.3 + down), FLOOR)
-        found = update_dirichlet(start, counts, 1.5, 0.3, symmetric=symmetric)
+        args = count_frequencies([counts], n_columns), 1.5, 0.3, symmetric
+        found = update_by_frequencies(start, *args)
         np.testing.assert_allclose(found, expected, rtol=1e-9)
     alone = update_symmetric_dirichlet(prior, sum_rises(prior, counts), totals, n_columns, 1.5, 0.3)
     assert alone == pytest.approx(expected[0], rel=1e-9)

@@ -283,7 +283,7 @@ class TestFullCounts:
             own.totals[:2] += [-n, n]
             copies.append(own)
             check_counts(own)
-        changes = [(encode(words.counts, own.counts), own.totals - words.totals) for own in copies]
+        changes = [Counted.change(words, own) for own in copies]
         Counted.add(Counted.copy(words), changes[:1])
         assert FULL in self.refusal_of(lambda: Counted.add(Counted.copy(words), changes))
         assert FULL in self.refusal_of(lambda: Counted.merge(words, copies))
