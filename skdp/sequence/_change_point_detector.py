@@ -116,7 +116,8 @@ class _Posterior:
         for place in first + np.flatnonzero(p > RARE * p.sum()):
             for m, after in self._after.items():
                 shares, mean, variance = self.divisions[m].sizes(after, int(place))
-                weights.append(shares * self._weights[m])
+                # A power holds back changes, not what is known of their sizes.
+                weights.append((shares * self._weights[m]) ** (1.0 / self.divisions[m].power))
                 means.append(mean)
                 variances.append(variance)
         w, mu, var = map(np.concatenate, (weights, means, variances))
@@ -236,7 +237,8 @@ class ChangePointDetector(SequenceTransformer):
     Real noise is seldom independent. As its evidence adds up, a model that takes it for independent
     explains it by changes. So "auto" raises the evidence to the power .3 [3]_. Also, a value far
     from the median of the five around it counts as four standard deviations from it, those of all
-    such distances, in `score`, too.
+    such distances, in `score`, too. For the sizes of changes, probabilities of divisions are raised
+    to 1 over the power.
 
     References
     ----------

@@ -470,14 +470,15 @@ class DividedSeries:
     def _learn_side(
         self, sums: Sums, starts: Places, ends: Places
     ) -> tuple[Floats, Floats, Floats]:
-        """Return the log sum, (G,), and moments of the mean where one side meets, (G, C)."""
+        """Return the log sum, (G,), and moments of the mean next to the change, (G, C)."""
         is_before = sums is self.before
         others = starts if is_before else ends
         logs = self.power * self.spans.weigh(starts, ends)[:, np.newaxis] + sums.logs[others]
         logs += self.rule.log_parts(ends - starts)
         logs[(others > 0) & (others < self.n_steps)] += self.rule.log_starts
         total = logsumexp(logs, axis=0)
-        shares = np.exp(logs - total)
+        shares = np.exp((logs - total) / self.power)
+        shares /= shares.sum(axis=0)
         used = np.flatnonzero(shares.max(axis=1) > RARE)
         shares = shares[used] / shares[used].sum(axis=0)
         means, variances = (x[int(is_before)] for x in self.spans.learn(starts[used], ends[used]))

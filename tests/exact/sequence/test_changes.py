@@ -246,38 +246,53 @@ SIZES = """gaussian|level|linear, AR|outlier|poisson|bernoulli|categorical|numbe
 known|known, power|known, counts""".replace("\n", "").split("|")
 
 
+def mix(weights, moments):
+    """Return mean and variance of a mixture, given (n, 2, C) means and variances."""
+    w = np.array(weights) / np.sum(weights)
+    mean = w @ moments[:, 0]
+    return mean, w @ (moments[:, 1] + (moments[:, 0] - mean) ** 2)
+
+
 @pytest.mark.parametrize("name", SIZES)
 def test_sizes(name, monkeypatch):
-    """New minus old mean at the changes within an interval, over all divisions and models."""
+    """New minus old mean at the changes within an interval, over all divisions, models and rates.
+
+    Without the power: probabilities of what is before and after a change are raised to 1 over it.
+    """
     monkeypatch.setattr(_divisions, "RARE", 0.0)
     monkeypatch.setattr(_change_point_detector, "RARE", 0.0)
     parameters, values, make, kw = CASES[name]
-    table = (
-        ChangePointDetector(**{"emission": "gaussian", **parameters})
-        .fit(values, KNOWN.get(name))
-        .change_points_
-    )
+    model = ChangePointDetector(**{"emission": "gaussian", **parameters})
+    table = model.fit(values, KNOWN.get(name)).change_points_
     found, joint, *_ = enumerated(name)
-    p = np.exp(logsumexp(joint, axis=1) - logsumexp(joint))
+    probabilities = np.exp(joint - logsumexp(joint))
     scaled, models, _ = make(values, **kw)
     unit = deviation(values) if make is gaussian else 1.0
+    back = 1.0 / parameters.get("power", 1.0)
     for row in table:
-        sums = 0.0
-        for own, model in zip(p, models, strict=True):
-            learn = cache(lambda i, j, m=model: LEARN[m.func](scaled[i:j], **m.keywords))
-            for k, changes in enumerate(found):
-                bounds = [0, *changes, N]
-                for begin, c, end in zip(bounds, bounds[1:], bounds[2:], strict=False):
-                    if row.interval[0] <= c <= row.interval[1]:
-                        (_, old), (_, old_variance) = learn(begin, c)
-                        (new, _), (variance, _) = learn(c, end)
-                        size, spread = new - old, variance + old_variance
-                        sums = sums + own[k] * np.array([size**0, size, spread + size**2])
-        total, size, square = sums
-        size, square = size / total, square / total
+        weights, moments = [], []
+        for own, part in zip(probabilities, models, strict=True):
+            learn = cache(lambda i, j, m=part: LEARN[m.func](scaled[i:j], **m.keywords))
+            for p in own:
+                for c in range(row.interval[0], row.interval[1] + 1):
+                    before, after = np.zeros((2, N + 1))
+                    for changes, share in zip(found, p, strict=True):
+                        if c in changes:
+                            before[max([0, *(x for x in changes if x < c)])] += share
+                            after[min([N, *(x for x in changes if x > c)])] += share
+                    if before.sum() == 0.0:
+                        continue
+                    starts, ends = np.flatnonzero(before), np.flatnonzero(after)
+                    old = np.array([learn(i, c)[:, 1] for i in starts.tolist()])
+                    new = np.array([learn(c, j)[:, 0] for j in ends.tolist()])
+                    m, v = mix(before[starts] ** back, old)
+                    mean, variance = mix(after[ends] ** back, new)
+                    weights.append(before.sum() ** back)
+                    moments.append([mean - m, variance + v])
+        size, variance = mix(weights, np.array(moments))
         if name == "bernoulli":
-            size, square = size[1::2], square[1::2]
-        width = 1.6448536269514722 * np.sqrt(square - size**2)
+            size, variance = size[1::2], variance[1::2]
+        width = 1.6448536269514722 * np.sqrt(variance)
         assert_allclose(row.size, unit * size, rtol=1e-8, atol=1e-10)
         expected = unit * np.array([size - width, size + width])
         assert_allclose(row.size_interval, expected, rtol=1e-6, atol=1e-10)
