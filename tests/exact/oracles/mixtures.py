@@ -41,9 +41,10 @@ def log_prior(labels, a, b):
 
 class Gaussian:
     """Normal-inverse-Wishart, full. Log densities are means over values about a row: it counts as
-    two to the number of columns, of power one divided by this number, at distances +-`away`."""
+    two to the number of columns, of power one divided by this number, at distances +-`away`; or, if
+    `last_is_exact`, all rows but the last one."""
 
-    away = 0.0
+    away, last_is_exact = 0.0, False
 
     def __init__(self, mean, precision, dof, scale):
         self.mean, self.precision, self.dof = np.array(mean, float), precision, dof
@@ -55,8 +56,10 @@ class Gaussian:
         corners = np.stack(np.meshgrid(*[[-1.0, 1.0]] * d), axis=-1).reshape(-1, d) * self.away
         center = rows.mean(axis=0)
         away = center - self.mean
+        corners = np.repeat(corners[np.newaxis], n, axis=0)
+        corners[n - self.last_is_exact :] = 0.0
         about = (rows[:, np.newaxis] + corners - center).reshape(-1, d)
-        scale = self.scale + about.T @ about / len(corners)
+        scale = self.scale + about.T @ about / 2**d
         scale += self.precision * n / (self.precision + n) * np.outer(away, away)
         dof = self.dof + n
         result = -0.5 * n * d * log(pi) + 0.5 * d * log(self.precision / (self.precision + n))
@@ -121,9 +124,9 @@ class Compound(Multinomial):
 
 class Normal:
     """A column: precision t ~ Gamma(dof / 2, scale / 2), mean ~ N(center, 1 / (precision t)).
-    Log densities are means of those of a cell plus and minus `away`."""
+    Log densities are means of those of a cell plus and minus `away`, as above."""
 
-    away = 0.0
+    away, last_is_exact = 0.0, False
 
     def __init__(self, center, precision, dof, scale):
         self.center, self.precision, self.dof, self.scale = center, precision, dof, scale
@@ -134,7 +137,8 @@ class Normal:
         c, dof = self.precision + n, self.dof + n
         center = (self.precision * self.center + powers @ cells) / c
         scale = self.scale + self.precision * (self.center - center) ** 2
-        for x in (cells - self.away, cells + self.away):
+        away = np.where(np.arange(len(cells)) < len(cells) - self.last_is_exact, self.away, 0.0)
+        for x in (cells - away, cells + away):
             scale += 0.5 * powers @ (x - center) ** 2
         result = lgamma(0.5 * dof) - lgamma(0.5 * self.dof)
         result += 0.5 * log(self.precision / c) - 0.5 * n * log(pi)
