@@ -48,14 +48,17 @@ up to the first, or those within one of the distances, less the median of all, t
 most probable of many divisions has a few cuts in words without any order, too."""
 
 
-def _is_sure(probabilities: NDArray[np.float64], cut: int) -> bool:
+def _is_sure(probabilities: NDArray[np.float64], cut: int, has_own_words: bool) -> bool:
     """Return whether there is probably a cut near the gap before unit `cut`."""
 
     def near(distance: int) -> NDArray[np.float64]:
         return probabilities[max(cut - 1 - distance, 0) : cut + distance]
 
+    if near(1).sum() >= _SURE:
+        return True
+    # The place of a cut is less certain without topics.
     middle = np.median(probabilities)
-    return near(1).sum() >= _SURE or any((near(h) - middle).sum() >= _SURPLUS for h in _NEAR)
+    return has_own_words and any((near(h) - middle).sum() >= _SURPLUS for h in _NEAR)
 
 
 class TopicSegmenter(BaseTopicModel):
@@ -553,8 +556,8 @@ class TopicSegmenter(BaseTopicModel):
         its words. It may differ from the gaps with probabilities above .5: next to a unit without
         words, for example, both gaps may have a probability of .5, and one of them is cut. Without
         bounds (`n_parts`, `max_words`, `max_units`) a cut is left out where cuts are not probable:
-        unless the probabilities there and in the gaps next to it add up to .7, or, in excess of
-        their median in the document, to .5 within two or four gaps.
+        unless the probabilities there and in the gaps next to it add up to .7 or, if parts have
+        words of their own, to .5 within two or four gaps, in excess of their median.
 
         Parameters
         ----------
@@ -587,7 +590,7 @@ class TopicSegmenter(BaseTopicModel):
         if n_parts is None and max_words is None and self._fitted_max_units is None:
             p = np.mean([each[2] for each in shares], axis=0)
             found = [
-                cuts[[_is_sure(own, cut) for cut in cuts]]
+                cuts[[_is_sure(own, cut, hasattr(self, "burst_concentration_")) for cut in cuts]]
                 for cuts, own in zip(found, split_units(corpus, p), strict=True)
             ]
         return found
