@@ -42,9 +42,23 @@ _FIRST_SWEEPS = 30
 _FEW, _MOST = 30, 200
 """Fewer documents have one topic if their number is not given; larger corpora, this many."""
 
-_SURE = 0.7
-"""Where cuts have lower probabilities in three gaps together, `predict` leaves them out: the most
-probable of many divisions of words without any order has a few cuts, too."""
+_SURE, _SURPLUS, _NEAR = 0.7, 0.5, (2, 4)
+"""`predict` leaves out a cut unless the probabilities of cuts there and in the gaps next to it add
+up to the first, or those within one of the distances, less the median of all, to the second. The
+most probable of many divisions has a few cuts in words without any order, too."""
+
+
+def _is_sure(probabilities: NDArray[np.float64], cut: int, has_own_words: bool) -> bool:
+    """Return whether there is probably a cut near the gap before unit `cut`."""
+
+    def near(distance: int) -> NDArray[np.float64]:
+        return probabilities[max(cut - 1 - distance, 0) : cut + distance]
+
+    if near(1).sum() >= _SURE:
+        return True
+    # The place of a cut is less certain without topics.
+    middle = np.median(probabilities)
+    return has_own_words and any((near(h) - middle).sum() >= _SURPLUS for h in _NEAR)
 
 
 class TopicSegmenter(BaseTopicModel):
@@ -541,8 +555,9 @@ class TopicSegmenter(BaseTopicModel):
         It is the most probable division of each document as a whole, given the expected topics of
         its words. It may differ from the gaps with probabilities above .5: next to a unit without
         words, for example, both gaps may have a probability of .5, and one of them is cut. Without
-        bounds (`n_parts`, `max_words`, `max_units`) a cut is left out if the probabilities of a cut
-        there and in the gaps next to it add up to less than .7.
+        bounds (`n_parts`, `max_words`, `max_units`) a cut is left out where cuts are not probable:
+        unless the probabilities there and in the gaps next to it add up to .7 or, if parts have
+        words of their own, to .5 within two or four gaps, in excess of their median.
 
         Parameters
         ----------
@@ -575,7 +590,7 @@ class TopicSegmenter(BaseTopicModel):
         if n_parts is None and max_words is None and self._fitted_max_units is None:
             p = np.mean([each[2] for each in shares], axis=0)
             found = [
-                cuts[[own[max(c - 2, 0) : c + 1].sum() >= _SURE for c in cuts]]
+                cuts[[_is_sure(own, cut, hasattr(self, "burst_concentration_")) for cut in cuts]]
                 for cuts, own in zip(found, split_units(corpus, p), strict=True)
             ]
         return found

@@ -261,6 +261,22 @@ def test_given_own_words(most):
     np.testing.assert_array_equal(fold(corpus, None, Halt())[2], cuts)
 
 
+def test_improbable_beginnings_are_dropped():
+    rng = np.random.default_rng(0)
+    first = np.repeat([0, 10, 0, 10], 20)
+    text = [(k + rng.integers(0, 10, 6)).tolist() for k in first]
+    corpus = SegmentedCorpus.from_documents([text], n_features=20)
+    cuts, found = cut_prior(nothing_known(corpus).known, None, 0.1), []
+    for drops in (False, True):
+        work, probabilities = empty_work(corpus, 20, 60.0, drops=drops), np.zeros(80)
+        work.base[:] = 3.0
+        arguments = units_of(corpus).unit_ptr, corpus.tokens.copy(), cuts, work, probabilities
+        found.append([weigh_divisions(0, 80, *arguments), probabilities])
+    np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-12)
+    np.testing.assert_allclose(found[1][1], found[0][1], atol=1e-10)
+    assert work.reach[-1] >= 20
+
+
 def test_divisions_of_own_words():
     """The most probable division under two samples, of each number of parts and of words."""
     corpus = SegmentedCorpus.from_documents([[[0]], DOCUMENT], n_features=3)
