@@ -282,6 +282,7 @@ def _make_sweep_document(sampler):
     return sweep_document
 
 
-sweep_document = _make_sweep_document(BTIGS)
-sweep_document_cmgs = _make_sweep_document(CMGS)
-sweep_document_ssa = _make_sweep_document(SSA)
+SWEEPS_OF_DOCUMENTS = {sampler: _make_sweep_document(sampler) for sampler in (BTIGS, CMGS, SSA)}
+"""`sweep_document` by sampler."""
+
+sweep_document = SWEEPS_OF_DOCUMENTS[BTIGS]

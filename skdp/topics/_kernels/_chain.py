@@ -524,44 +524,38 @@ def _make_sweep_segments(sampler):
     return sweep_segments
 
 
-sweep_segments_btigs = _make_sweep_segments(BTIGS)
-_sweep_segments_cmgs = _make_sweep_segments(CMGS)
-_sweep_segments_ssa = _make_sweep_segments(SSA)
+SWEEPS_OF_SEGMENTS = {sampler: _make_sweep_segments(sampler) for sampler in (BTIGS, CMGS, SSA)}
+"""`sweep_segments` by sampler."""
 
 
-@njit_inlined_source
-def sweep_document(
-    sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, bursts, rng
-):
-    """Sweep the segments of document `d` from `begin`; return where to resume, or the end."""
-    total = levels.total[0]
-    if begin == corpus.doc_ptr[d]:
-        total = 0.0
-        for k in range(prior.alpha.shape[0]):
-            levels.base[k] = prior.alpha[k] + assignments.document_tables[d, k]
-            total += prior.alpha[k] + assignments.document_tables[d, k]
-    last = corpus.doc_ptr[d + 1]
-    while begin < last:
-        end = last
-        if sampler == SSA:
-            if assignments.seat_free[1] < seats_for(d, begin, corpus, prior):
-                break
-            end = begin + 1
-        if sampler == BTIGS:
-            total = sweep_segments_btigs(
+def make_sweep_of_chain(sampler):
+    """Return `sweep_document` of one sampler for documents whose segments form chains."""
+    sweep_segments = SWEEPS_OF_SEGMENTS[sampler]
+
+    @njit_internal_nogc
+    def sweep_document(
+        d, begin, corpus, assignments, words, prior, ratios, scratch, levels, bursts, rng
+    ):
+        """Sweep the segments of document `d` from `begin`; return where to resume, or the end."""
+        total = levels.total[0]
+        if begin == corpus.doc_ptr[d]:
+            total = 0.0
+            for k in range(prior.alpha.shape[0]):
+                levels.base[k] = prior.alpha[k] + assignments.document_tables[d, k]
+                total += prior.alpha[k] + assignments.document_tables[d, k]
+        last = corpus.doc_ptr[d + 1]
+        while begin < last:
+            end = last
+            if sampler == SSA:
+                if assignments.seat_free[1] < seats_for(d, begin, corpus, prior):
+                    break
+                end = begin + 1
+            total = sweep_segments(
                 d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
                 bursts, rng,
             )  # fmt: skip
-        elif sampler == CMGS:
-            total = _sweep_segments_cmgs(
-                d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
-                bursts, rng,
-            )  # fmt: skip
-        else:
-            total = _sweep_segments_ssa(
-                d, begin, end, total, corpus, assignments, words, prior, ratios, scratch, levels,
-                bursts, rng,
-            )  # fmt: skip
-        begin = end
-    levels.total[0] = total
-    return begin
+            begin = end
+        levels.total[0] = total
+        return begin
+
+    return sweep_document

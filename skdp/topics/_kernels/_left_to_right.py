@@ -41,12 +41,12 @@ from skdp._numeric._numba import (
 from skdp._numeric._random import next_double
 from skdp.topics._kernels import _btigs as _kernels_btigs
 from skdp.topics._kernels._chain import (
+    SWEEPS_OF_SEGMENTS,
     GroupBursts,
     enter_group,
     enter_level,
     rate_word,
     rebuild_level,
-    sweep_segments_btigs,
     weigh_topics,
 )
 from skdp.topics._kernels._counts import (
@@ -79,6 +79,7 @@ A Python int would have another numba type.
 """
 
 _sweep_btigs = _kernels_btigs.sweep_document
+_sweep_segments = SWEEPS_OF_SEGMENTS[BTIGS]
 
 
 class Particles(NamedTuple):
@@ -353,7 +354,7 @@ def move_words(
             levels.base[k] = prior.alpha[k] + assignments.document_tables[0, k]
             total += prior.alpha[k] + assignments.document_tables[0, k]
         enter_levels(begin, seen.document, assignments, prior, ratios, levels)
-        sweep_segments_btigs(
+        _sweep_segments(
             ALONE, begin, end, total, seen.document, assignments, words, prior, ratios,
             scratch, levels, bursts, rng,
         )  # fmt: skip

@@ -1,9 +1,8 @@
 """Sweeps over a corpus and over new documents, for every model and sampler.
 
 Symbols as in `_kernels/_tables`. A kernel with a branch per sampler would compile all of them, and
-a first fit would take twice as long. So `sweeps_of` selects in Python: it creates kernels in which
-the sampler is a constant, and code that they do not call is not compiled. They may enclose only
-constants: numba could not cache other closures.
+a first fit would take twice as long. So `sweeps_of` selects in Python among kernels in which the
+sampler is a constant, and code that they do not call is not compiled.
 
 The kernels return 0, or the number of free seats that they need to continue from `place`: after a
 number of segments from the last (`seat_randomly`), at a document and segment (`sweep_corpus`), or
@@ -17,7 +16,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric._numba import njit, njit_inlined_source, njit_internal
+from skdp._numeric._numba import (
+    njit,
+    njit_inlined_source,
+    njit_internal,
+    njit_internal_nogc,
+)
 from skdp._numeric._random import next_double, stream_of_content
 from skdp._numeric._simd import total_product
 from skdp.processes._concentration import (
@@ -25,9 +29,8 @@ from skdp.processes._concentration import (
     draw_seating_evidence,
     draw_table_evidence,
 )
-from skdp.topics._kernels import _chain as _kernels_chain
-from skdp.topics._kernels._btigs import sweep_document, sweep_document_cmgs, sweep_document_ssa
-from skdp.topics._kernels._chain import enter_group, weigh_word
+from skdp.topics._kernels._btigs import SWEEPS_OF_DOCUMENTS
+from skdp.topics._kernels._chain import enter_group, make_sweep_of_chain, weigh_word
 from skdp.topics._kernels._counts import weigh_seats
 from skdp.topics._kernels._ssa import DOCUMENT, PREVIOUS, open_seat, seats_for
 from skdp.topics._kernels._tables import (
@@ -42,8 +45,6 @@ from skdp.topics._kernels._tables import (
 
 SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION = 1e-8, 1e12
 """Bounds at which b is practically 0 or infinite; beyond, weights of topics overflow or vanish."""
-
-_sweep_chain = _kernels_chain.sweep_document
 
 
 class ConcentrationGroups(NamedTuple):
@@ -73,28 +74,23 @@ class Sweeps(NamedTuple):
     fold_in: Callable
 
 
-# It is inlined before numba infers types, so it sees constants and is never called.
-@njit_inlined_source
-def _sweep_document(
-    sampler, chained, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, bursts,
-    rng,
-):  # fmt: skip
-    """Sweep document `d` from segment `begin` on; return where it lacks seats, or its end."""
-    end = corpus.doc_ptr[d + 1]
+def _make_sweep_document(sampler, chained):
+    """Return the sweep of a document, from a segment on, which returns where it lacks seats."""
     if chained:
-        end = _sweep_chain(
-            sampler, d, begin, corpus, assignments, words, prior, ratios, scratch, levels, bursts,
-            rng,
-        )  # fmt: skip
-    elif sampler == BTIGS:
-        sweep_document(d, corpus, assignments, words, prior, ratios, scratch, rng)
-    elif sampler == CMGS:
-        sweep_document_cmgs(d, corpus, assignments, words, prior, ratios, scratch, rng)
-    elif assignments.seat_free[1] < seats_for(d, begin, corpus, prior):
-        end = begin
-    else:
-        sweep_document_ssa(d, corpus, assignments, words, prior, ratios, scratch, rng)
-    return end
+        return make_sweep_of_chain(sampler)
+    sweep_whole = SWEEPS_OF_DOCUMENTS[sampler]
+
+    @njit_internal_nogc
+    def sweep_document(
+        d, begin, corpus, assignments, words, prior, ratios, scratch, levels, bursts, rng
+    ):
+        """Sweep document `d`; return its end, or `begin` if it lacks seats."""
+        if sampler == SSA and assignments.seat_free[1] < seats_for(d, begin, corpus, prior):
+            return begin
+        sweep_whole(d, corpus, assignments, words, prior, ratios, scratch, rng)
+        return corpus.doc_ptr[d + 1]
+
+    return sweep_document
 
 
 @njit_inlined_source
@@ -244,7 +240,7 @@ def _make_seating(has_seats):
     return seat_randomly
 
 
-def _make_sweep(sampler, chained):
+def _make_sweep(sweep_document):
     """Return `sweep_corpus` of one sampler."""
 
     @njit
@@ -254,10 +250,9 @@ def _make_sweep(sampler, chained):
         """Sweep every document once."""
         j = place[1]
         for d in range(place[0], corpus.doc_ptr.shape[0] - 1):
-            j = _sweep_document(
-                sampler, chained, d, j, corpus, assignments, words, prior, ratios, scratch, levels,
-                bursts, rng,
-            )  # fmt: skip
+            j = sweep_document(
+                d, j, corpus, assignments, words, prior, ratios, scratch, levels, bursts, rng
+            )
             if j < corpus.doc_ptr[d + 1]:
                 place[0], place[1] = d, j
                 return seats_for(d, j, corpus, prior)
@@ -266,7 +261,7 @@ def _make_sweep(sampler, chained):
     return sweep_corpus
 
 
-def _make_fold_in(sampler, chained):
+def _make_fold_in(sweep_document):
     """Return `fold_in` of one sampler."""
 
     @njit
@@ -288,9 +283,9 @@ def _make_fold_in(sampler, chained):
             if place[1] == 0 and place[2] == begin:
                 stream_of_content(key, content, lengths[begin:end], rng)
             while place[1] < n_sweeps and work > 0:
-                place[2] = _sweep_document(
-                    sampler, chained, d, place[2], corpus, assignments, words, prior, ratios,
-                    scratch, levels, bursts, rng,
+                place[2] = sweep_document(
+                    d, place[2], corpus, assignments, words, prior, ratios, scratch, levels,
+                    bursts, rng,
                 )  # fmt: skip
                 if place[2] < end:
                     return seats_for(d, place[2], corpus, prior)
@@ -323,11 +318,10 @@ SAMPLERS = {"btigs": BTIGS, "cmgs": CMGS, "ssa": SSA}
 
 _SEATINGS = {has_seats: _make_seating(has_seats) for has_seats in (False, True)}
 _SWEEPS = {
-    (sampler, chained): Sweeps(
-        _SEATINGS[code == SSA], _make_sweep(code, chained), _make_fold_in(code, chained)
-    )
+    (sampler, chained): Sweeps(_SEATINGS[code == SSA], _make_sweep(sweep), _make_fold_in(sweep))
     for sampler, code in SAMPLERS.items()
     for chained in (False, True)
+    for sweep in [_make_sweep_document(code, chained)]
 }
 
 

@@ -219,11 +219,14 @@ class CoClusterSampler(TopicSampler):
         self._longest = int(np.diff(corpus.segment_ptr).max(initial=0))
         segments = [int(corpus.doc_ptr[end]) for _, end in self._bounds]
         self._segment_bounds = list(zip([0, *segments[:-1]], segments, strict=True))
+        self._make_scratch()
+        self._make_ratios()
+
+    def _make_scratch(self) -> None:
         self._scratch = [
             empty_cluster_scratch(self.n_topics, self.n_clusters, self._longest)
-            for _ in self._corpora
+            for _ in self._bounds
         ]
-        self._make_ratios()
 
     def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
         """Create the first state: random, or words folded into given topics."""
@@ -385,15 +388,6 @@ class CoClusterSampler(TopicSampler):
     def state(self) -> CoClusterState:
         """Return a read-only view of the state."""
         return CoClusterState(self)
-
-    def copy(self) -> CoClusterSampler:
-        """Return a sampler with a copy of the same state."""
-        other = super().copy()
-        other._scratch = [
-            empty_cluster_scratch(self.n_topics, self.n_clusters, self._longest)
-            for _ in self.shards
-        ]
-        return other
 
 
 # Means over the kept sweeps, with labels of two kinds.

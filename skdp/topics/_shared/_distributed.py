@@ -231,17 +231,11 @@ class DistributedSampler(TopicSampler):
         return sum(found[0] for found in self._reported())
 
     def _log_likelihood_of_fixed(self) -> float:
-        return 0.0 if self.fixed is None else sum(found[0] for found in self._reported_fixed())
+        return 0.0 if self.fixed is None else sum(found[-2] for found in self._reported())
 
     def _words_of_topics(self) -> NDArray[np.float64]:
-        totals: NDArray[np.float64] = np.sum([found[1] for found in self._reported_fixed()], axis=0)
+        totals: NDArray[np.float64] = np.sum([found[-1] for found in self._reported()], axis=0)
         return totals
-
-    def _reported_fixed(self) -> list[Any]:
-        """Return the reports of the partitions on their words with fixed topics."""
-        (found,) = self.data.sum("report_fixed", self._c)
-        reports: list[Any] = found
-        return reports
 
     # Sums for means that stay with the documents
 

@@ -559,12 +559,7 @@ class CorpusPartition:
     def report(self, c: int, parameters: dict[str, Any]) -> tuple[list[Any]]:
         """Return the partition's report on the current state."""
         with self.chains[c].opened(parameters) as sampler:
-            return ([sampler.report()],)
-
-    def report_fixed(self, c: int) -> tuple[list[Any]]:
-        """Return the partition's report on its words with fixed topics."""
-        with self.chains[c].opened() as sampler:
-            return ([sampler.report_fixed()],)
+            return ([(*sampler.report(), *sampler.report_fixed())],)
 
     def add_sample(self, c: int, key: str, parameters: dict[str, Any]) -> None:
         """Add the current values to the sums with this key."""

@@ -433,8 +433,10 @@ class TopicSampler(ChainComponent):
             return 0.0
         return sum(self.fixed.log_likelihood(*words) for words in self._counted_words())
 
-    def report_fixed(self) -> tuple[float, NDArray[np.float64]]:
-        """Return the scalars of the fixed topics for a chain over partitions."""
+    def report_fixed(self) -> tuple[Any, ...]:
+        """Return what a chain over partitions has to know of fixed topics, if there are any."""
+        if self.fixed is None:
+            return ()
         return self._log_likelihood_of_fixed(), self._words_of_topics()
 
     def _log_prior(self) -> float:
@@ -464,7 +466,11 @@ class TopicSampler(ChainComponent):
         other.streams = [stream.copy() for stream in self.streams]
         other.shards = [type(shard)(*(array.copy() for array in shard)) for shard in self.shards]
         other._words = self._count_format.copy(self._words)
+        other._make_scratch()
         return other
+
+    def _make_scratch(self) -> None:
+        """Allocate the scratch arrays that copies cannot share."""
 
 
 def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:

@@ -654,12 +654,6 @@ class TableSampler(BurstySampler):
         """Return a read-only view of the state."""
         return TableState(self)
 
-    def copy(self) -> TableSampler:
-        """Return a sampler with a copy of the same state."""
-        other = super().copy()
-        other._scratch = [empty_scratch(self.n_columns) for _ in self.shards]
-        return other
-
 
 def _group_ptr(corpus: SegmentedCorpus, scope: str) -> NDArray[np.int64]:
     """Return groups of segments that share a concentration: group g is ptr[g]:ptr[g + 1]."""

@@ -304,6 +304,9 @@ class SectionSampler(BurstySampler):
         super()._take(corpus)
         self._documents = paragraphs_of(corpus)
         self._make_ratios()
+        self._make_scratch()
+
+    def _make_scratch(self) -> None:
         self._scratch = empty_scratch(self.n_topics)
 
     def _make_ratios(self) -> None:
@@ -430,12 +433,6 @@ class SectionSampler(BurstySampler):
     def state(self) -> SectionState:
         """Return a read-only view of the state."""
         return SectionState(self)
-
-    def copy(self) -> SectionSampler:
-        """Return a sampler with a copy of the same state."""
-        other = super().copy()
-        other._scratch = empty_scratch(self.n_topics)
-        return other
 
 
 def _numbers(values: tuple[Any, Any], start: float) -> NDArray[np.float64]:
