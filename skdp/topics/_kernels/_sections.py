@@ -55,7 +55,7 @@ from skdp._numeric._numba import (
     njit_loop,
 )
 from skdp._numeric._random import next_double, stream_of_content
-from skdp._numeric._simd import assume_nonnegative, prefetch
+from skdp._numeric._simd import assume_nonnegative, draw_product, prefetch
 from skdp.processes._concentration import draw_seating_evidence, draw_table_evidence
 from skdp.processes._kernels_stirling import log_stirling
 from skdp.topics._kernels._btigs import look_up_weights
@@ -66,8 +66,9 @@ from skdp.topics._kernels._chain import (
     remove_word,
     weigh_word,
 )
-from skdp.topics._kernels._counts import AHEAD, log_rising
+from skdp.topics._kernels._counts import AHEAD, MORE, log_rising
 from skdp.topics._kernels._sweeps import add_probabilities
+from skdp.topics._kernels._tables import count_word
 
 
 class Paragraphs(NamedTuple):
@@ -150,7 +151,7 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
     shift = gamma * words.counts.shape[0]
     offset = np.float32(gamma)
     tokens, topics = corpus.tokens, state.topics
-    counts = words.counts
+    counts, totals, fixed = words.counts, words.totals, words.fixed
     n_k, customers, base = scratch.n_k, scratch.customers, scratch.base
     reciprocal, factor, up = scratch.reciprocal, scratch.factor, scratch.up
     share, opening = scratch.share, scratch.opening
@@ -239,9 +240,14 @@ def sweep_section(d, r, total, corpus, state, words, gamma, sections, paragraphs
                 weigh_word(k, customer, bursts, reciprocal, factor)
 
             # Draw the topic, and up the tree whether the word and its table open tables.
-            k = draw_word(
-                x, w, start, offset, words, shift, factor, sums, bursts, reciprocal, may_open, rng
-            )
+            if bursts is None:  # without a bound on the number of topics
+                k = draw_product(counts, w, offset, factor, sums, rng)
+                count_word(w, k, MORE, fixed, counts, totals, shift, reciprocal, may_open)
+            else:
+                k = draw_word(
+                    x, w, start, offset, words, shift, factor, sums, bursts, reciprocal, may_open,
+                    rng,
+                )  # fmt: skip
             topics[x] = k
             n, t = n_k[k], np.int64(tables[k])
             via = opening[k] * via_section * up[k]
