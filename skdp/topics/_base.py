@@ -225,6 +225,7 @@ class BaseTopicModel(
 
     burst_concentration: Any = None
     burst_concentration_prior: Any = (1.0, 0.001)
+    burst_discount: Any = 0.0
     """Defaults for models without these parameters."""
 
     _predicts_by: ClassVar[tuple[str, ...]] = ()

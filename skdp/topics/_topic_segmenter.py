@@ -468,7 +468,6 @@ class TopicSegmenter(BaseTopicModel):
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
-        bursts: Any = self.burst_concentration
         given = {
             "doc_topic_prior": prior,
             "concentration": self.concentration,
@@ -485,7 +484,6 @@ class TopicSegmenter(BaseTopicModel):
             "cut_probability_": float(self.cut_probability),
             "n_components_": n_topics,
             "_fitted_max_units": self.max_units,
-            **({"burst_concentration_": float(bursts)} if is_number(bursts) else {}),
         }
 
     # Public methods

@@ -208,4 +208,5 @@ def given_bursts(estimator: Any) -> dict[str, float]:
             "burst_discount must be given as a number if topics and burst_concentration are given, "
             f"got {estimator.burst_discount!r}."
         )
-    return {f"{name}_": float(getattr(estimator, name)) for name in BURST_SUMS}
+    known = estimator.get_params(deep=False)
+    return {f"{name}_": float(known[name]) for name in BURST_SUMS if name in known}
