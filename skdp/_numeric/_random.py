@@ -369,7 +369,6 @@ class Role(IntEnum):
     LIKELIHOOD = 4
     HALVES = 5
     PILOT = 6
-    CLUSTERS = 7
 
 
 def make_seed_sequence(

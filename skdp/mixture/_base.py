@@ -525,7 +525,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         n_components, names = len(model.weights) - 1, sampler.names
         clusters = np.arange(n_components)
         if self.merge_overlapping and n_components > 1 and self._has_numbers():
-            rng = np.random.default_rng(derive_seed(state.root, Role.CLUSTERS))
+            rng = np.random.default_rng(derive_seed(state.root, Role.TRANSFORM, 1))
             clusters = find_clusters(model, sampler.values, labels, len(names), rng)
         others = names.max(initial=-1) + 1 + np.arange(clusters.max() + 1 - len(names))
         cluster_labels = np.concatenate([names, others])
