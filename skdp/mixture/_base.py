@@ -408,7 +408,8 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         check_part(self.emission, "emission")
         super()._validate_parameters()
         self._check_hyper()
-        if self.merge_overlapping is True and not self._has_numbers():
+        is_wanted = self.merge_overlapping and not isinstance(self.merge_overlapping, str)
+        if is_wanted and not self._has_numbers():
             raise ValueError(
                 "merge_overlapping=True needs an emission of numbers or of counts in columns: "
                 f"{shorten(self.emission)} has none, so leave it at 'auto'."
