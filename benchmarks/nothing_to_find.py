@@ -36,6 +36,9 @@ ESTIMATORS = {
     "HDPHMMLT, judge=True": lambda seed: HDPHMMLT(10, judge=True, **STICKY, random_state=seed),
     "StateDetector": lambda seed: StateDetector(random_state=seed),
     "DPMixture": lambda seed: DPMixture(max_iter=150, random_state=seed),
+    "DPMixture, merge_overlapping": lambda seed: DPMixture(
+        merge_overlapping=True, max_iter=150, random_state=seed
+    ),
     "DPMixture, Student t": lambda seed: DPMixture(
         StudentTEmission(), max_iter=150, random_state=seed
     ),

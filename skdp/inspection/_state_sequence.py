@@ -586,7 +586,8 @@ class ChangePointDisplay(Display):
     >>> from skdp.sequence import ChangePointDetector
     >>> x = np.repeat([0.0, 6.0, 1.0], 40) + np.random.default_rng(0).normal(size=120)
     >>> detector = ChangePointDetector().fit(x.reshape(-1, 1))
-    >>> display = ChangePointDisplay.from_estimator(detector, x.reshape(-1, 1))
+    >>> probabilities = detector.predict_proba(x.reshape(-1, 1))
+    >>> display = ChangePointDisplay(probabilities, detector.change_points_, observations=x)
     >>> [change.position for change in display.changes]
     [40, 80]
     """

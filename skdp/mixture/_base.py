@@ -354,7 +354,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         "point_estimate": [StrOptions({"binder", "vi"})],
         "init": [StrOptions({"sequential"}), "array-like"],
         "use_y": ["boolean"],
-        "merge_overlapping": ["boolean", StrOptions({"auto"})],
+        "merge_overlapping": ["boolean"],
     }
 
     _feature_attributes = (
@@ -370,7 +370,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
     point_estimate: str
     init: Any
     use_y: bool
-    merge_overlapping: bool | str
+    merge_overlapping: bool
     n_features_in_: int
 
     _learned: ClassVar[tuple[str, ...]]
@@ -408,11 +408,10 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         check_part(self.emission, "emission")
         super()._validate_parameters()
         self._check_hyper()
-        is_wanted = self.merge_overlapping and not isinstance(self.merge_overlapping, str)
-        if is_wanted and not self._has_numbers():
+        if self.merge_overlapping and not self._has_numbers():
             raise ValueError(
-                "merge_overlapping=True needs an emission of numbers or of counts in columns: "
-                f"{shorten(self.emission)} has none, so leave it at 'auto'."
+                "merge_overlapping=True needs an emission of numbers or of counts in columns, and "
+                f"{shorten(self.emission)} has none."
             )
 
     def _has_numbers(self) -> bool:
@@ -525,7 +524,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         model = self._model_of(sampler, labels, learned, state.root)
         n_components, names = len(model.weights) - 1, sampler.names
         clusters = np.arange(n_components)
-        if self.merge_overlapping and n_components > 1 and self._has_numbers():
+        if self.merge_overlapping and n_components > 1:
             rng = np.random.default_rng(derive_seed(state.root, Role.TRANSFORM, 1))
             clusters = find_clusters(model, sampler.values, labels, len(names), rng)
         others = names.max(initial=-1) + 1 + np.arange(clusters.max() + 1 - len(names))
@@ -612,8 +611,8 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         -------
         MergeTree
             With the attributes `merges`, `losses` (nats per row), `sizes` and `linkage` (for
-            scipy), and the method `labels`: the merged cluster of every component. With
-            ``merge_overlapping=False``, the merged clusters of new rows are
+            scipy), and the method `labels`: the merged cluster of every component. Without
+            `merge_overlapping`, the merged clusters of new rows are
             ``tree.labels(n)[model.predict_proba(X).argmax(axis=1)]``. Components of different
             labels are merged last, after all without a label.
 

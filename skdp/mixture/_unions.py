@@ -14,7 +14,7 @@ from skdp._numeric import Floats, Places
 from skdp._numeric._arrays import log_posterior
 from skdp.emissions._common._columns import DistinctValues
 from skdp.emissions._discrete._categorical import CategoricalModel
-from skdp.mixture._explanation import draw_cells, parts_of
+from skdp.mixture._explanation import parts_of
 
 _OVERLAPS = 0.002, 0.02
 """Least shares of a component that others claim: for a union at all, and for an easy one."""
@@ -38,7 +38,8 @@ def find_clusters(
         rows = np.sort(rng.choice(len(rows), _MOST_ROWS, replace=False))
     values, log_weights = values[rows], np.log(model.weights[:-1])
     if np.isnan(values).any():
-        values = draw_cells(model.emission, values, labels[rows].astype(np.int64), rng)
+        drawn = model.emission.sample(labels[rows].astype(np.int64), rng)
+        values = np.where(np.isnan(values), drawn, values)
     log_joint = model.emission.log_obs(values)[:, :-1] + log_weights
     posterior = np.exp(log_posterior(log_joint, log_weights))
     points = _spread(parts_of(model.emission, values.shape[1]), values, rng)

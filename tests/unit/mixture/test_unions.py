@@ -8,6 +8,7 @@ from skdp.emissions import GaussianEmission, IndependentEmissions
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
 from skdp.mixture._unions import find_dip, has_gap, unite_components
 
+UNITED = {"merge_overlapping": True, "max_iter": 60, "random_state": 0}
 LEVELS = np.repeat([0.0, 12.0, 24.0], 200)
 NOISE = {
     "exponential": lambda rng: rng.exponential(size=600),
@@ -89,8 +90,8 @@ def test_noise_of_another_shape_is_one_cluster(noise):
     """The posterior of Gaussian components needs several, and says so."""
     rng = np.random.default_rng(0)
     own = NOISE[noise](rng)
-    one = DPMixture(max_iter=60, random_state=0).fit(own[:, np.newaxis])
-    three = DPMixture(max_iter=60, random_state=0).fit((LEVELS + own)[:, np.newaxis])
+    one = DPMixture(**UNITED).fit(own[:, np.newaxis])
+    three = DPMixture(**UNITED).fit((LEVELS + own)[:, np.newaxis])
     # outliers beyond a gap may be a cluster of their own
     assert np.count_nonzero(np.bincount(one.labels_) >= 6) == 1
     assert np.count_nonzero(np.bincount(three.labels_) >= 6) == 3
@@ -102,7 +103,7 @@ def skewed():
     rng = np.random.default_rng(1)
     levels = np.repeat([0.0, 12.0, 24.0], [100, 200, 300])
     X = np.column_stack([levels + rng.exponential(size=600), rng.normal(size=600)])
-    return X, DPMixture(max_iter=60, random_state=0).fit(X)
+    return X, DPMixture(**UNITED).fit(X)
 
 
 def test_attributes_and_predictions(skewed):
@@ -149,7 +150,7 @@ def test_explanation_is_of_clusters(skewed):
 def test_rounded_values_are_not_modes():
     rng = np.random.default_rng(0)
     X = np.round(5.0 * rng.gamma(2.0, 1.0, size=(800, 1))) / 5.0
-    model = DPMixture(max_iter=60, random_state=0).fit(X)
+    model = DPMixture(**UNITED).fit(X)
     assert model.n_clusters_ == 1 < model.n_components_
 
 
@@ -157,7 +158,7 @@ def test_known_labels_stay_apart():
     rng = np.random.default_rng(0)
     X = rng.exponential(size=(400, 1))
     y = np.where(X[:, 0] < 0.2, 3, np.where(X[:, 0] > 1.5, 8, -1))
-    model = DPMixture(max_iter=40, random_state=0).fit(X, y)
+    model = DPMixture(**UNITED).fit(X, y)
     assert model.cluster_labels_[:2].tolist() == [3, 8]
     np.testing.assert_array_equal(model.labels_[y >= 0], y[y >= 0])
     assert len(model.cluster_labels_) == model.n_clusters_
@@ -169,11 +170,11 @@ def test_missing_values_groups_and_tables():
     X = np.column_stack([LEVELS + rng.exponential(size=600), rng.integers(3, size=600)])
     X[::7, 0] = np.nan
     table = IndependentEmissions([("x", "gaussian", [0]), ("k", "categorical", [1])])
-    model = PitmanYorMixture(table, max_iter=60, random_state=0).fit(X)
+    model = PitmanYorMixture(table, **UNITED).fit(X)
     seen = ~np.isnan(X[:, 0])
     assert np.count_nonzero(np.bincount(model.labels_[seen]) >= 6) == 3
     groups = [X[::2, :1], X[1::2, :1]]
-    grouped = HDPMixture(GaussianEmission(), max_iter=60, random_state=0).fit(groups)
+    grouped = HDPMixture(GaussianEmission(), **UNITED).fit(groups)
     assert grouped.n_clusters_ <= grouped.n_components_
     shares = grouped.transform(groups)
     assert shares.shape == (2, grouped.n_components_)
