@@ -104,7 +104,7 @@ class SparseScratch(NamedTuple):
     sums: np.ndarray
 
 
-class Nodes(NamedTuple):
+class WordNodes(NamedTuple):
     """Words of documents and of nodes: document d has nodes nodes_of[d] to nodes_of[d + 1] - 1."""
 
     tokens: np.ndarray

@@ -18,9 +18,9 @@ from skdp.topics._kernels._counts import Corpus, WordCounts
 from skdp.topics._kernels._lda import (
     SPARSE_FROM,
     DenseScratch,
-    Nodes,
     SparseScratch,
     WordLists,
+    WordNodes,
     WordTables,
     add_node_estimates,
     count_nodes,
@@ -241,10 +241,10 @@ def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> NDArray[np.
     return as_readonly(np.asarray(ptr, dtype=np.int64))
 
 
-def nodes_of(corpus: SegmentedCorpus, level: str) -> Nodes:
+def nodes_of(corpus: SegmentedCorpus, level: str) -> WordNodes:
     """Return the documents and nodes of a corpus in the form that kernels take."""
     ptr = tokens_of_nodes(corpus, level), nodes_of_documents(corpus, level)
-    return Nodes(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, *ptr)
+    return WordNodes(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, *ptr)
 
 
 def shares_of_nodes(

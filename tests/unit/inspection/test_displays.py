@@ -118,6 +118,7 @@ def test_the_table_is_complete():
 @every_display
 def test_axes(name):
     """A display is drawn in the given axes and nowhere else, or opens one figure."""
+    plt.close("all")
     figure, (left, right) = plt.subplots(1, 2, layout="constrained")
     others, n_before = left.get_children(), len(right.get_children())
     display = draw(name, model_of(name), ax=right)
