@@ -84,7 +84,7 @@ _ASCENT: tuple[Fact, ...] = (
     _warnings,
 )
 _TOPICS: Fact = lambda e: _count(len(e.components_), "topic")  # noqa: E731 - as in the table
-_CLUSTERS: Fact = lambda e: _count(e.n_components_, "cluster")  # noqa: E731
+_CLUSTERS: Fact = lambda e: _count(getattr(e, "n_clusters_", e.n_components_), "cluster")  # noqa: E731
 _CLASSES: Fact = lambda e: _count(len(e.classes_), "class", "classes")  # noqa: E731
 _LEXICON: Fact = lambda e: f"{_count(len(e.lexicon_), 'word')} in the lexicon"  # noqa: E731
 _RULES: Fact = lambda e: _count(e.n_active_rules_, "rule")  # noqa: E731
@@ -115,9 +115,7 @@ _FACTS: dict[str, tuple[Fact, ...]] = {
     "ChangePointDetector": (_changes,),
     "BaseMixture": (_CLUSTERS, *_CHAIN),
     "HDPMixture": (
-        lambda e: (
-            f"{_count(e.n_components_, 'cluster')} of {_count(len(e.group_weights_), 'group')}"
-        ),
+        lambda e: f"{_CLUSTERS(e)} of {_count(len(e.group_weights_), 'group')}",
         *_CHAIN,
     ),
     "IBPLatentFeatures": (lambda e: _count(e.n_components_, "latent feature"), *_CHAIN),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.isotonic import isotonic_regression
 
 from skdp._numeric import Floats, Places
@@ -25,7 +26,7 @@ _DIPS = 0.36, 0.5
 Components that are hardly mistaken for each other are united only if the rows show one mode.
 """
 
-_MOST_ROWS, _MOST_POINTS, _TWO = 50_000, 2000, 2
+_MOST_ROWS, _MOST_POINTS, _TWO = 20_000, 2000, 2
 """Numbers of rows, and of quantiles of these, in which gaps are looked for."""
 
 
@@ -37,17 +38,15 @@ def find_clusters(
     if len(rows) > _MOST_ROWS:
         rows = np.sort(rng.choice(len(rows), _MOST_ROWS, replace=False))
     values, log_weights = values[rows], np.log(model.weights[:-1])
-    if np.isnan(values).any():
-        drawn = model.emission.sample(labels[rows].astype(np.int64), rng)
-        values = np.where(np.isnan(values), drawn, values)
+    if (hidden := np.isnan(values)).any():
+        values = np.where(hidden, model.emission.sample(labels[rows].astype(np.int64), rng), values)
     log_joint = model.emission.log_obs(values)[:, :-1] + log_weights
     posterior = np.exp(log_posterior(log_joint, log_weights))
     points = _spread(parts_of(model.emission, values.shape[1]), values, rng)
     found = unite_components(posterior, points, n_labels)
     sizes = np.bincount(found, np.bincount(labels, minlength=len(found)))
     sizes[found[:n_labels]] = np.inf  # these are of different clusters, in the order of labels
-    ranks = np.argsort(np.argsort(-sizes, kind="stable"))
-    return np.asarray(ranks[found])
+    return np.asarray(np.argsort(np.argsort(-sizes, kind="stable"))[found])
 
 
 def _spread(parts: list[tuple[Places, Any]], values: Floats, rng: np.random.Generator) -> Floats:
@@ -70,24 +69,26 @@ def unite_components(posterior: Floats, rows: Floats, n_labels: int) -> Places:
     `posterior`, (N, K), has the probabilities of the components of `rows`, (N, D); the first
     `n_labels` components have different labels, and are not united.
     """
-    clusters, refused = np.arange(posterior.shape[1]), set[tuple[bytes, bytes]]()
-    has_label = clusters < n_labels
+    n_rows, n_components = posterior.shape
+    clusters, shares = np.arange(n_components), posterior.copy()  # a union has the place of one
+    refused = set[tuple[bytes, bytes]]()
     while True:
-        own = clusters == np.unique(clusters)[:, np.newaxis]  # (C, K)
-        shares = posterior @ own.T
         best = shares.argmax(axis=1)
-        claimed = np.eye(len(own))[best].T @ shares / np.maximum(shares.sum(axis=0), 1e-300)
+        taken = csr_array((np.ones(n_rows), best, np.arange(n_rows + 1)), (n_rows, n_components))
+        claimed = taken.T @ shares / np.maximum(shares.sum(axis=0), 1e-300)
         claimed = np.triu(np.maximum(claimed, claimed.T), 1)
-        labeled = (own & has_label).any(axis=1)
+        labeled = clusters[:n_labels]
         claimed[np.ix_(labeled, labeled)] = 0.0
         for place in np.argsort(-claimed, axis=None, kind="stable"):
-            a, b = divmod(int(place), len(own))
+            a, b = divmod(int(place), n_components)
             if claimed[a, b] < _OVERLAPS[0]:
                 return np.unique(clusters, return_inverse=True)[1]
-            pair = own[a].tobytes(), own[b].tobytes()
+            pair = (clusters == a).tobytes(), (clusters == b).tobytes()
             dip = _DIPS[int(claimed[a, b] >= _OVERLAPS[1])]
             if pair not in refused and not has_gap(rows[best == a], rows[best == b], dip):
-                clusters[own[b]] = clusters[own[a]][0]
+                clusters[clusters == b] = a
+                shares[:, a] += shares[:, b]
+                shares[:, b] = 0.0
                 break
             refused.add(pair)
 

@@ -101,8 +101,9 @@ class PoissonEmission(PartedEmission):
 
     With "auto", f is ~ Gamma(1, 1) a priori in each column, and is drawn once a sweep by slice
     sampling, with lambda integrated out. `trace_` has the mean over columns as
-    ``emission_dispersion``, and a stored sample all of them as ``dispersions``. All states share
-    the dispersion of a column: those that vary more than the others may be divided.
+    ``emission_dispersion``, and a stored sample all of them as ``dispersions``. The states
+    share one dispersion per column, so a state whose counts vary more than those of the others may
+    be split.
     """
 
     allows_nan = True

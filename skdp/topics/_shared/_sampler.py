@@ -434,7 +434,7 @@ class TopicSampler(ChainComponent):
         return sum(self.fixed.log_likelihood(*words) for words in self._counted_words())
 
     def report_fixed(self) -> tuple[Any, ...]:
-        """Return what a chain over partitions has to know of fixed topics, if there are any."""
+        """Return the log probability and the words of fixed topics, or nothing without any."""
         if self.fixed is None:
             return ()
         return self._log_likelihood_of_fixed(), self._words_of_topics()
