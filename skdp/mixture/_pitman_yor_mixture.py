@@ -81,11 +81,11 @@ class PitmanYorMixture(RowMixture):
         labels, predictions for the training rows are computed as for new rows, without their
         labels. If every row has a label, these are the components, and the fit finds no others.
     merge_overlapping : bool, default=False
-        Whether components between which the rows show no gap form one cluster: a group of rows that
+        Whether components without a gap between their rows form one cluster. A group of rows that
         is skewed, or has long tails or sharp edges, takes several components. `labels_`, `predict`
-        and `predict_proba` are of clusters; densities, `weights_` and `emission_` of components. It
-        needs numbers or counts in columns, and some hundred rows: clusters that nearly touch show
-        no gap in fewer. False: each component is a cluster.
+        and `predict_proba` refer to clusters; densities, `weights_` and `emission_` to components.
+        It needs numbers or counts in columns, and some hundred rows: with fewer, clusters that
+        nearly touch show no gap. False: each component is a cluster.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -351,11 +351,11 @@ class DPMixture(RowMixture):
         labels, predictions for the training rows are computed as for new rows, without their
         labels. If every row has a label, these are the components, and the fit finds no others.
     merge_overlapping : bool, default=False
-        Whether components between which the rows show no gap form one cluster: a group of rows that
+        Whether components without a gap between their rows form one cluster. A group of rows that
         is skewed, or has long tails or sharp edges, takes several components. `labels_`, `predict`
-        and `predict_proba` are of clusters; densities, `weights_` and `emission_` of components. It
-        needs numbers or counts in columns, and some hundred rows: clusters that nearly touch show
-        no gap in fewer. False: each component is a cluster.
+        and `predict_proba` refer to clusters; densities, `weights_` and `emission_` to components.
+        It needs numbers or counts in columns, and some hundred rows: with fewer, clusters that
+        nearly touch show no gap. False: each component is a cluster.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
