@@ -5,9 +5,11 @@ Symbols: K components, C clusters.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from sklearn.isotonic import isotonic_regression
 
@@ -17,17 +19,21 @@ from skdp.emissions._common._columns import DistinctValues
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.mixture._explanation import parts_of
 
-_OVERLAPS = 0.002, 0.02
-"""Least shares of a component that others claim: for a union at all, and for an easy one."""
+_OVERLAP = 0.002
+"""Least share of the rows of a component that others claim, for a union."""
 
-_DIPS = 0.36, 0.5
-"""Least dips, times sqrt(n), that are gaps: of uniform samples, 35 and 1 to 2 % have larger ones.
+_DIP = 0.5
+"""Least dip, times sqrt(n), that is a gap: of uniform samples, 1 to 2 % have a larger one."""
 
-Components that are hardly mistaken for each other are united only if the rows show one mode.
-"""
+_VALLEY, _NATS = 0.8, 3.0
+"""With few rows: two normal densities with a valley, the lowest point by that share of the lower
+mode, are a gap, unless a density with one mode is more probable by so many nats."""
 
-_MOST_ROWS, _MOST_POINTS, _TWO = 20_000, 2000, 2
+_MOST_ROWS, _MOST_POINTS, _N_KNOTS, _TWO = 20_000, 2000, 16, 2
 """Numbers of rows, and of quantiles of these, in which gaps are looked for."""
+
+_AT_LIMIT = 0.5
+"""Share of equal values with which a component describes a limit."""
 
 
 def find_clusters(
@@ -42,8 +48,9 @@ def find_clusters(
         values = np.where(hidden, model.emission.sample(labels[rows].astype(np.int64), rng), values)
     log_joint = model.emission.log_obs(values)[:, :-1] + log_weights
     posterior = np.exp(log_posterior(log_joint, log_weights))
-    points = _spread(parts_of(model.emission, values.shape[1]), values, rng)
-    found = unite_components(posterior, points, n_labels)
+    parts = parts_of(model.emission, values.shape[1])
+    values, limits = _continue_beyond_limits(parts, values, posterior.argmax(axis=1), rng)
+    found = unite_components(posterior, _spread(parts, values, rng), n_labels, limits)
     sizes = np.bincount(found, np.bincount(labels, minlength=len(found)))
     sizes[found[:n_labels]] = np.inf  # these are of different clusters, in the order of labels
     return np.asarray(np.argsort(np.argsort(-sizes, kind="stable"))[found])
@@ -63,11 +70,38 @@ def _spread(parts: list[tuple[Places, Any]], values: Floats, rng: np.random.Gene
     return np.concatenate(points, axis=1)
 
 
-def unite_components(posterior: Floats, rows: Floats, n_labels: int) -> Places:
+def _continue_beyond_limits(
+    parts: list[tuple[Places, Any]], values: Floats, components: Places, rng: np.random.Generator
+) -> tuple[Floats, Places]:
+    """Return values with those at limits spread beyond, as dense as before, and the components."""
+    spread, limits = values.copy(), set[int]()
+    for d in np.concatenate([own for own, part in parts if not isinstance(part, CategoricalModel)]):
+        column = values[:, d]
+        if len(np.unique(column)) == _TWO or DistinctValues.of(column).find_step() > 0.0:
+            continue
+        for k in np.unique(components):
+            distinct, counts = np.unique(column[components == k], return_counts=True)
+            limit, others = distinct[counts.argmax()], np.sort(column)
+            others = others[others != limit]
+            if counts.max() < max(_AT_LIMIT * counts.sum(), _TWO) or not len(others):
+                continue
+            own = np.flatnonzero((components == k) & (column == limit))
+            near = others[np.argsort(np.abs(others - limit))[: (len(own) + 1) // 2]]
+            width = len(own) * np.abs(near - limit).max() / len(near)
+            side = np.sign(limit - near.mean())
+            spread[own, d] += side * width * np.abs(rng.normal(size=len(own)))
+            limits.add(int(k))
+    return spread, np.array(sorted(limits), dtype=np.int64)
+
+
+def unite_components(
+    posterior: Floats, rows: Floats, n_labels: int, limits: Sequence[int] | Places = ()
+) -> Places:
     """Return the clusters of components: unions without gaps between their rows.
 
     `posterior`, (N, K), has the probabilities of the components of `rows`, (N, D); the first
-    `n_labels` components have different labels, and are not united.
+    `n_labels` components have different labels, and are not united. Components in `limits` have
+    equal values, and so do not overlap with others.
     """
     n_rows, n_components = posterior.shape
     clusters, shares = np.arange(n_components), posterior.copy()  # a union has the place of one
@@ -76,16 +110,18 @@ def unite_components(posterior: Floats, rows: Floats, n_labels: int) -> Places:
         best = shares.argmax(axis=1)
         taken = csr_array((np.ones(n_rows), best, np.arange(n_rows + 1)), (n_rows, n_components))
         claimed = taken.T @ shares / np.maximum(shares.sum(axis=0), 1e-300)
+        claimed = np.maximum(claimed, claimed.T)
+        touching = np.unique(clusters[limits])
+        claimed[touching] = np.maximum(claimed[touching], _OVERLAP * (shares.sum(axis=0) > 0.5))
         claimed = np.triu(np.maximum(claimed, claimed.T), 1)
         labeled = clusters[:n_labels]
         claimed[np.ix_(labeled, labeled)] = 0.0
         for place in np.argsort(-claimed, axis=None, kind="stable"):
             a, b = divmod(int(place), n_components)
-            if claimed[a, b] < _OVERLAPS[0]:
+            if claimed[a, b] < _OVERLAP:
                 return np.unique(clusters, return_inverse=True)[1]
             pair = (clusters == a).tobytes(), (clusters == b).tobytes()
-            dip = _DIPS[int(claimed[a, b] >= _OVERLAPS[1])]
-            if pair not in refused and not has_gap(rows[best == a], rows[best == b], dip):
+            if pair not in refused and not has_gap(rows[best == a], rows[best == b]):
                 clusters[clusters == b] = a
                 shares[:, a] += shares[:, b]
                 shares[:, b] = 0.0
@@ -93,7 +129,7 @@ def unite_components(posterior: Floats, rows: Floats, n_labels: int) -> Places:
             refused.add(pair)
 
 
-def has_gap(a: Floats, b: Floats, least: float = _DIPS[1]) -> bool:
+def has_gap(a: Floats, b: Floats) -> bool:
     """Return whether two samples, along their linear discriminant, have a gap between them."""
     if min(len(a), len(b)) < 2:
         return False
@@ -101,9 +137,68 @@ def has_gap(a: Floats, b: Floats, least: float = _DIPS[1]) -> bool:
     within = centered.T @ centered
     within += (1e-9 * np.trace(within) / len(within) + 1e-300) * np.eye(len(within))
     places = np.concatenate([a, b]) @ np.linalg.solve(within, a.mean(axis=0) - b.mean(axis=0))
-    if len(places) > _MOST_POINTS:
-        places = np.quantile(places, (np.arange(_MOST_POINTS) + 0.5) / _MOST_POINTS)
-    return find_dip(places) * np.sqrt(len(places)) > least
+    order = np.argsort(places)
+    if len(order) > _MOST_POINTS:
+        order = order[((np.arange(_MOST_POINTS) + 0.5) / _MOST_POINTS * len(order)).astype(int)]
+    places = places[order]
+    if np.ptp(places) == 0.0:
+        return False
+    if find_dip(places) * np.sqrt(len(places)) > _DIP:
+        return True
+    places = (places - places.mean()) / places.std()
+    valley, two = fit_two_normals(places, order < len(a))
+    return valley < _VALLEY and fit_one_mode(places) - two < _NATS
+
+
+def fit_two_normals(x: Floats, first: Places) -> tuple[float, float]:
+    """Return the valley between two normals, as a share of the lower, and the log likelihood.
+
+    They are fitted to `x`, which has variance 1, from the division into `first` and others.
+    """
+    shares, last = np.stack([first, ~first]).astype(float), -np.inf
+
+    def log_joint(x: Floats) -> Floats:
+        apart = (x - means[:, np.newaxis]) ** 2 / variances[:, np.newaxis]
+        scales = np.log(weights / np.sqrt(2.0 * np.pi * variances))
+        return np.asarray(scales[:, np.newaxis] - 0.5 * apart)
+
+    for _ in range(500):
+        weights = np.maximum(shares.sum(axis=1), 1e-9)
+        means = shares @ x / weights
+        squares = (shares * (x - means[:, np.newaxis]) ** 2).sum(axis=1)
+        variances = np.maximum(squares / weights, 1e-4)
+        weights /= weights.sum()
+        joint = log_joint(x)
+        each = np.logaddexp(*joint)
+        shares = np.exp(joint - each)
+        if each.sum() - last < 1e-6 * len(x):
+            break
+        last = each.sum()
+    density = np.exp(log_joint(np.linspace(*means, 200))).sum(axis=0)
+    return density.min() / min(density[0], density[-1]), float(each.sum())
+
+
+def fit_one_mode(x: Floats) -> float:
+    """Return the log likelihood of `x` under the log-concave density that is most probable."""
+    knots = np.unique(np.quantile(x, np.linspace(0.0, 1.0, _N_KNOTS + 1)))
+    even = np.linspace(x.min(), x.max(), 201)
+    cells = np.union1d(even, np.quantile(x, np.linspace(0.0, 1.0, 201)))
+
+    def bases(x: Floats) -> Floats:  # the log density is a sum of these, the last not negative
+        bends = np.minimum(0.0, knots[1:-1] - x[:, np.newaxis])
+        return np.column_stack([np.ones_like(x), x, bends])
+
+    observed, inside = bases(x).mean(axis=0), bases(0.5 * (cells[1:] + cells[:-1]))
+
+    def loss(slopes: Floats) -> tuple[float, Floats]:
+        masses = np.exp(np.minimum(inside @ slopes, 700.0)) * np.diff(cells)
+        return masses.sum() - observed @ slopes, masses @ inside - observed
+
+    bounds = [(None, None)] * 2 + [(0.0, None)] * (len(observed) - 2)
+    start = np.zeros(len(observed))
+    start[0] = -np.log(np.ptp(x))
+    found = minimize(loss, start, jac=True, method="SLSQP", bounds=bounds, options={"maxiter": 300})
+    return float(len(x) * (1.0 - found.fun))
 
 
 def find_dip(values: Floats) -> float:
