@@ -5,6 +5,7 @@ Symbols: K components, C clusters.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,14 +43,14 @@ def find_clusters(
         values = np.where(hidden, model.emission.sample(labels[rows].astype(np.int64), rng), values)
     log_joint = model.emission.log_obs(values)[:, :-1] + log_weights
     posterior = np.exp(log_posterior(log_joint, log_weights))
-    points = _spread(parts_of(model.emission, values.shape[1]), values, rng)
+    points = spread(parts_of(model.emission, values.shape[1]), values, rng)
     found = unite_components(posterior, points, n_labels)
     sizes = np.bincount(found, np.bincount(labels, minlength=len(found)))
     sizes[found[:n_labels]] = np.inf  # these are of different clusters, in the order of labels
     return np.asarray(np.argsort(np.argsort(-sizes, kind="stable"))[found])
 
 
-def _spread(parts: list[tuple[Places, Any]], values: Floats, rng: np.random.Generator) -> Floats:
+def spread(parts: list[tuple[Places, Any]], values: Floats, rng: np.random.Generator) -> Floats:
     """Return rows as points: rounded numbers within their cells, and a column for each category."""
     points = []
     for columns, model in parts:
@@ -63,11 +64,17 @@ def _spread(parts: list[tuple[Places, Any]], values: Floats, rng: np.random.Gene
     return np.concatenate(points, axis=1)
 
 
-def unite_components(posterior: Floats, rows: Floats, n_labels: int) -> Places:
+def unite_components(
+    posterior: Floats,
+    rows: Floats,
+    n_labels: int,
+    may_unite: Callable[[Places, int, int], bool] = lambda clusters, a, b: True,
+) -> Places:
     """Return the clusters of components: unions without gaps between their rows.
 
     `posterior`, (N, K), has the probabilities of the components of `rows`, (N, D); the first
-    `n_labels` components have different labels, and are not united.
+    `n_labels` components have different labels, and are not united. `may_unite` decides about two
+    clusters without a gap, given the clusters of components.
     """
     n_rows, n_components = posterior.shape
     clusters, shares = np.arange(n_components), posterior.copy()  # a union has the place of one
@@ -85,7 +92,11 @@ def unite_components(posterior: Floats, rows: Floats, n_labels: int) -> Places:
                 return np.unique(clusters, return_inverse=True)[1]
             pair = (clusters == a).tobytes(), (clusters == b).tobytes()
             dip = _DIPS[int(claimed[a, b] >= _OVERLAPS[1])]
-            if pair not in refused and not has_gap(rows[best == a], rows[best == b], dip):
+            if (
+                pair not in refused
+                and not has_gap(rows[best == a], rows[best == b], dip)
+                and may_unite(clusters, a, b)
+            ):
                 clusters[clusters == b] = a
                 shares[:, a] += shares[:, b]
                 shares[:, b] = 0.0
