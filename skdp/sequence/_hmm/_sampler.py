@@ -467,7 +467,7 @@ class StatesOfUnions:
         self._found: dict[bytes, tuple[float, Floats]] = {}
 
     def fit(self, labels: Places) -> tuple[float, Floats]:
-        """Return the largest log likelihood, and the expected transitions between unions."""
+        """Return the log likelihood of a fit, and the expected transitions between unions."""
         if (key := labels.tobytes()) not in self._found:
             members = (labels[:, np.newaxis] == np.arange(len(labels))).astype(np.float64)
             counts = self._counts

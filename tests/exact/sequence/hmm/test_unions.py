@@ -107,6 +107,6 @@ def test_near_the_exact_bayes_factor(seed):
 
 def test_blocks_of_long_panels():
     ptr, steps = _choose_blocks(np.array([0, 700, 100_000]))
-    assert 15_000 < ptr[-1] == len(steps) <= 25_000
+    assert 15_000 < ptr[-1] == len(steps) <= 25_000 < 99_000 < steps[-1]
     assert (np.diff(steps)[np.setdiff1d(np.arange(1, len(steps)), ptr) - 1] == 1).all()
     assert len(_choose_blocks(np.array([0, 20_000]))[1]) == 20_000
