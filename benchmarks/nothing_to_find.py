@@ -34,6 +34,12 @@ ESTIMATORS = {
         10, emission="student_t", **STICKY, random_state=seed
     ),
     "HDPHMMLT, judge=True": lambda seed: HDPHMMLT(10, judge=True, **STICKY, random_state=seed),
+    "HDPHMMLT, merge_overlapping": lambda seed: HDPHMMLT(
+        10, merge_overlapping=True, **STICKY, random_state=seed
+    ),
+    "the same, Student t": lambda seed: HDPHMMLT(
+        10, emission="student_t", merge_overlapping=True, **STICKY, random_state=seed
+    ),
     "StateDetector": lambda seed: StateDetector(random_state=seed),
     "DPMixture": lambda seed: DPMixture(max_iter=150, random_state=seed),
     "DPMixture, merge_overlapping": lambda seed: DPMixture(

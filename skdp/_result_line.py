@@ -101,7 +101,7 @@ _FACTS: dict[str, tuple[Fact, ...]] = {
         lambda e: f"{_count(np.sum(e.n_parts_), 'part')} of {_count(len(e.n_parts_), 'document')}",
         *_CHAIN,
     ),
-    "HDPHMMLT": (lambda e: _used(e.n_active_components_, len(e.startprob_), "states"), *_CHAIN),
+    "HDPHMMLT": (lambda e: _used(e.n_active_states_, len(e.startprob_), "states"), *_CHAIN),
     "FactorialHMM": (
         lambda e: _used(e.n_active_factors_, len(e.factor_shares_), "factors"),
         *_CHAIN,

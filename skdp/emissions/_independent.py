@@ -575,6 +575,14 @@ def list_unsummed(emission: Any) -> list[Any]:
     return [emission] if getattr(emission, "make_sampler_of", None) is None else []
 
 
+def has_numbers(emission: Any) -> bool:
+    """Return whether some columns are numbers or counts, between which a gap can be seen."""
+    if isinstance(emission, IndependentEmissions):
+        parts = [part[1] for part in emission.emissions if len(part) == 3]
+        return any(has_numbers(_resolve(part)) for part in parts)
+    return isinstance(emission, GaussianEmission | PoissonEmission)
+
+
 def take_columns(values: Floats, ptr: Any, block: Block) -> Floats:
     """Return the columns of a block."""
     return block.of(values)

@@ -27,6 +27,7 @@ from skdp.inspection._axes import (
     write_values,
 )
 from skdp.inspection._states import check_shares, choose_states
+from skdp.sequence._hmm._model import sum_states
 
 _FLOOR = 0.001
 """Lower end of the logarithmic scale, and of the long-run shares of drawn states."""
@@ -149,7 +150,8 @@ class TransitionDisplay(Display):
         ----------
         estimator : fitted hidden Markov model
             With attributes ``transmat_`` and ``startprob_``; ``state_shares_`` and ``locations_``
-            are used if it has them.
+            are used if it has them. With `merge_overlapping`, the transitions are those of states:
+            means over their components, by their shares.
         kind, states
             See `plot`.
         state_names : list of n_states str, default=None
@@ -170,13 +172,9 @@ class TransitionDisplay(Display):
             matplotlib is not installed.
         """
         cls._check_model(estimator, "a hidden Markov model", "transmat_", "startprob_")
-        display = cls(
-            estimator.transmat_,
-            estimator.startprob_,
-            getattr(estimator, "locations_", None),
-            getattr(estimator, "state_shares_", None),
-            state_names=state_names,
-        )
+        transmat, startprob, shares = _merge_components(estimator)
+        locations = getattr(estimator, "locations_", None)
+        display = cls(transmat, startprob, locations, shares, state_names=state_names)
         return display.plot(
             ax,
             kind=kind,
@@ -339,6 +337,19 @@ class TransitionDisplay(Display):
                 )
                 arcs.append(self.ax_.add_patch(arc))
         return arcs
+
+
+def _merge_components(estimator: Any) -> tuple[Any, Any, Any]:
+    """Return transitions, first states and shares of states, which may have several components."""
+    transmat, startprob = estimator.transmat_, estimator.startprob_
+    shares = getattr(estimator, "state_shares_", None)
+    labels = getattr(estimator, "component_labels_", None)
+    if shares is None or labels is None or len(np.unique(labels)) == len(labels):
+        return transmat, startprob, shares
+    weights = (labels[:, np.newaxis] == labels) * (shares + 1e-12)
+    weights /= weights.sum(axis=1, keepdims=True)
+    startprob, shares = sum_states(startprob, labels), sum_states(shares, labels)
+    return sum_states(weights @ transmat, labels), startprob, shares
 
 
 def _check_transmat(transmat: ArrayLike) -> Floats:

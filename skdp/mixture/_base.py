@@ -38,7 +38,7 @@ from skdp.emissions._discrete._poisson import PoissonEmission
 from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.emissions._gaussian._model import GaussianModel
 from skdp.emissions._gaussian._student_t import StudentTEmission
-from skdp.emissions._independent import IndependentEmissions
+from skdp.emissions._independent import IndependentEmissions, has_numbers
 from skdp.emissions._table import TableEmissionSampler, code_categories, whole_weights_error
 from skdp.inference._convergence import warn_of_drifts, warn_user
 from skdp.inference._trace import Trace
@@ -408,20 +408,11 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         check_part(self.emission, "emission")
         super()._validate_parameters()
         self._check_hyper()
-        if self.merge_overlapping and not self._has_numbers():
+        if self.merge_overlapping and not has_numbers(self._part("emission")):
             raise ValueError(
                 "merge_overlapping=True needs an emission of numbers or of counts in columns, and "
                 f"{shorten(self.emission)} has none."
             )
-
-    def _has_numbers(self) -> bool:
-        """Whether a gap between rows can be seen: some columns are numbers or counts."""
-        emissions = [self._part("emission")]
-        if isinstance(emissions[0], IndependentEmissions):
-            parts = emissions[0].emissions
-            emissions = [resolve_part(part[1], EMISSIONS) for part in parts if len(part) == 3]
-        numbers = GaussianEmission, StudentTEmission, PoissonEmission, IndependentEmissions
-        return any(isinstance(emission, numbers) for emission in emissions)
 
     @property
     def _names(self) -> list[str] | None:

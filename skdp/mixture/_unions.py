@@ -5,10 +5,11 @@ Symbols: K components, C clusters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from sklearn.isotonic import isotonic_regression
@@ -48,12 +49,19 @@ def find_clusters(
         values = np.where(hidden, model.emission.sample(labels[rows].astype(np.int64), rng), values)
     log_joint = model.emission.log_obs(values)[:, :-1] + log_weights
     posterior = np.exp(log_posterior(log_joint, log_weights))
-    parts = parts_of(model.emission, values.shape[1])
-    values, limits = _continue_beyond_limits(parts, values, posterior.argmax(axis=1), rng)
-    found = unite_components(posterior, _spread(parts, values, rng), n_labels, limits)
+    found = find_unions(model.emission, values, posterior, rng, n_labels)
     sizes = np.bincount(found, np.bincount(labels, minlength=len(found)))
     sizes[found[:n_labels]] = np.inf  # these are of different clusters, in the order of labels
     return np.asarray(np.argsort(np.argsort(-sizes, kind="stable"))[found])
+
+
+def find_unions(
+    emission: Any, values: Floats, posterior: Floats, rng: np.random.Generator, *args: Any
+) -> Places:
+    """Return the unions of components of an emission, given the probabilities of their rows."""
+    parts = parts_of(emission, values.shape[1])
+    values, limits = _continue_beyond_limits(parts, values, posterior.argmax(axis=1), rng)
+    return unite_components(posterior, _spread(parts, values, rng), limits, *args)
 
 
 def _spread(parts: list[tuple[Places, Any]], values: Floats, rng: np.random.Generator) -> Floats:
@@ -95,13 +103,18 @@ def _continue_beyond_limits(
 
 
 def unite_components(
-    posterior: Floats, rows: Floats, n_labels: int, limits: Sequence[int] | Places = ()
+    posterior: Floats,
+    rows: Floats,
+    limits: Sequence[int] | Places = (),
+    n_labels: int = 0,
+    may_unite: Callable[[Places, int, int], bool] = lambda clusters, a, b: True,
 ) -> Places:
     """Return the clusters of components: unions without gaps between their rows.
 
     `posterior`, (N, K), has the probabilities of the components of `rows`, (N, D); the first
     `n_labels` components have different labels, and are not united. Components in `limits` have
-    equal values, and so do not overlap with others.
+    equal values, and so do not overlap with others. `may_unite` decides about two clusters without
+    a gap, given the clusters of components.
     """
     n_rows, n_components = posterior.shape
     clusters, shares = np.arange(n_components), posterior.copy()  # a union has the place of one
@@ -121,7 +134,11 @@ def unite_components(
             if claimed[a, b] < _OVERLAP:
                 return np.unique(clusters, return_inverse=True)[1]
             pair = (clusters == a).tobytes(), (clusters == b).tobytes()
-            if pair not in refused and not has_gap(rows[best == a], rows[best == b]):
+            if (
+                pair not in refused
+                and not has_gap(rows[best == a], rows[best == b])
+                and may_unite(clusters, a, b)
+            ):
                 clusters[clusters == b] = a
                 shares[:, a] += shares[:, b]
                 shares[:, b] = 0.0
@@ -150,7 +167,7 @@ def has_gap(a: Floats, b: Floats) -> bool:
     return valley < _VALLEY and fit_one_mode(places) - two < _NATS
 
 
-def fit_two_normals(x: Floats, first: Places) -> tuple[float, float]:
+def fit_two_normals(x: Floats, first: NDArray[np.bool_]) -> tuple[float, float]:
     """Return the valley between two normals, as a share of the lower, and the log likelihood.
 
     They are fitted to `x`, which has variance 1, from the division into `first` and others.
@@ -174,7 +191,7 @@ def fit_two_normals(x: Floats, first: Places) -> tuple[float, float]:
         if each.sum() - last < 1e-6 * len(x):
             break
         last = each.sum()
-    density = np.exp(log_joint(np.linspace(*means, 200))).sum(axis=0)
+    density = np.exp(log_joint(np.linspace(means[0], means[1], 200))).sum(axis=0)
     return density.min() / min(density[0], density[-1]), float(each.sum())
 
 

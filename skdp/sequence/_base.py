@@ -331,12 +331,12 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         )
 
     def _posteriors(
-        self, X: Any, method: str = "posteriors"
+        self, X: Any, method: str = "posteriors", *args: Any
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
         """Return the mean over the stored samples of a method's result for each step."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
-        return self._mean_of_samples(method, panel), panel.ptr, is_single
+        return self._mean_of_samples(method, panel, *args), panel.ptr, is_single
 
     def _mean_of_samples(
         self, method: str, panel: SequencePanel, *args: Any

@@ -9,18 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from skdp._checks import check_beta_prior, check_gamma_prior, check_memory
+from skdp._checks import check_beta_prior, check_gamma_prior, check_memory, shorten
 from skdp._executors import Executor
 from skdp._fit import FitState
 from skdp._fit._estimator import PartitionedSampling
 from skdp._numeric import Places
-from skdp._numeric._random import Role, derive_stream
+from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import PartitionedPanel
 from skdp.data._sequence_panel import split
 from skdp.emissions._common._protocol import check_part, looks_back, resolve_part
 from skdp.emissions._discrete._categorical import CategoricalEmission
-from skdp.emissions._independent import EMISSIONS
+from skdp.emissions._independent import EMISSIONS, has_numbers
 from skdp.inference._convergence import (
     SHARE_AT_BOUND,
     warn_of_bound,
@@ -47,7 +47,8 @@ from skdp.sequence._hmm._messages import (
     check_path,
     find_possible_steps,
 )
-from skdp.sequence._hmm._sampler import HMMSampler, StateOrder, name_states
+from skdp.sequence._hmm._model import count_active, sum_states
+from skdp.sequence._hmm._sampler import HMMSampler, StateOrder, name_states, unite_states
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm_predictions import HMMPredictions
 from skdp.sequence._similarities._protocol import FixedSimilarity, FixedSimilaritySampler
@@ -169,6 +170,13 @@ class HDPHMMLT(HMMPredictions):
         `CategoricalEmission` and `StudentTEmission`, False with other emissions, and with
         similarities, durations, restricted transitions, known states or partitions, with which True
         is refused. False: the number is that of the posterior.
+    merge_overlapping : bool, default=False
+        Whether components form one state if there is no gap between their observations and they are
+        followed and preceded by the same states. A state whose noise is skewed, or has long tails
+        or sharp edges, takes several components, which follow each other at random. Predictions
+        then refer to states; scores, forecasts, `transmat_` and `emission_` to components. It needs
+        columns of numbers or counts, and takes no similarity, duration, restricted transitions or
+        partitions. False: each component is a state.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -213,6 +221,13 @@ class HDPHMMLT(HMMPredictions):
         Number of states in use in this sample: states with at least a thousandth of the training
         observations, according to `state_shares_`. The numbers of all kept sweeps are in
         ``trace_["n_active_components"]``.
+    component_labels_ : (n_components,) array of int
+        State of each component: its own number or, with `merge_overlapping`, the number of the
+        known or else the first component of its union, which all predictions have. Columns of
+        probabilities that belong to no state are 0.
+    n_active_states_ : int
+        Number of states that hold at least a thousandth of the training observations. Without
+        `merge_overlapping`, `n_active_components_`.
     similarity_ : (n_components, n_components) array
         Similarities phi, if the model has any.
     locations_ : (n_components, n_dims) array
@@ -308,6 +323,7 @@ class HDPHMMLT(HMMPredictions):
         "state_order": [StrOptions({"auto", "given", "share", "mean"})],
         "use_y": ["boolean"],
         "judge": ["boolean", StrOptions({"auto"})],
+        "merge_overlapping": ["boolean"],
     }
 
     _name_of_number = "n_active_components"
@@ -336,6 +352,7 @@ class HDPHMMLT(HMMPredictions):
         state_order: str = "auto",
         use_y: bool = True,
         judge: bool | str = "auto",
+        merge_overlapping: bool = False,
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 10,
@@ -363,6 +380,7 @@ class HDPHMMLT(HMMPredictions):
         self.state_order = state_order
         self.use_y = use_y
         self.judge = judge
+        self.merge_overlapping = merge_overlapping
         self.max_iter = max_iter
         self.burn_in = burn_in
         self.thin = thin
@@ -410,6 +428,8 @@ class HDPHMMLT(HMMPredictions):
         super()._validate_parameters()
         self._priors()
         self._check_order(is_restricted=self._allowed() is not None)
+        if self.merge_overlapping:
+            self._check_merging()
         if self.duration is not None:
             if self.stickiness != 0.0:
                 raise ValueError(
@@ -420,6 +440,23 @@ class HDPHMMLT(HMMPredictions):
                 raise ValueError(
                     "state_sampler='beam' is for models without a duration; use 'ffbs'."
                 )
+
+    def _check_merging(self) -> None:
+        """Raise ValueError if components cannot be merged into states."""
+        emission = self._part("emission")
+        if not has_numbers(emission) or getattr(emission, "needs_inputs", False):
+            raise ValueError(
+                "merge_overlapping=True needs an emission of numbers or of counts in columns, and "
+                f"{shorten(emission)} has none."
+            )
+        if not self._is_plain():
+            raise ValueError(
+                "merge_overlapping=True takes no similarity, duration or restricted transitions."
+            )
+
+    def _is_plain(self) -> bool:
+        """Return whether all states are alike a priori and last until a transition."""
+        return self.similarity is None and self.duration is None and self._allowed() is None
 
     def _priors(self) -> TransitionPriors:
         def number(value: float | str) -> float | None:
@@ -480,6 +517,11 @@ class HDPHMMLT(HMMPredictions):
         return StateOrder(np.union1d(given, are_known), are_known)
 
     def _check_partitions(self, X: PartitionedPanel) -> None:
+        if self.merge_overlapping:
+            raise TypeError(
+                f"merge_overlapping=True takes no {type(X).__name__} yet: X.compute() gathers it "
+                "in a SequencePanel."
+            )
         check_partitionable(self, X)
 
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
@@ -529,12 +571,7 @@ class HDPHMMLT(HMMPredictions):
 
     def _judged_at(self, panel: Any, emission: Any) -> int | None:
         """Return the number of sweeps after which states are judged, or None."""
-        is_possible = (
-            self.similarity is None
-            and self.duration is None
-            and self._allowed() is None
-            and not isinstance(panel, LabeledPanel | DistributedPanel)
-        )
+        is_possible = self._is_plain() and not isinstance(panel, LabeledPanel | DistributedPanel)
         chosen = self.judge
         if isinstance(chosen, str):
             chosen = is_possible and getattr(emission, "judged", False)
@@ -600,7 +637,8 @@ class HDPHMMLT(HMMPredictions):
         panel, is_single = self._check_panel(X, reset=False)
         known = check_known_states(y, panel.ptr, self.n_components)
         probabilities = self._mean_of_samples("posteriors", panel, known)
-        return split(probabilities.argmax(axis=1), panel.ptr, is_single)
+        states = sum_states(probabilities, self._labels).argmax(axis=1)
+        return split(states, panel.ptr, is_single)
 
     # Results
 
@@ -622,6 +660,10 @@ class HDPHMMLT(HMMPredictions):
             "n_active_factors_": None if most_factors is None else model.n_active_factors,
         }
         learned = [name for name in _LEARNT if name in trace]
+        labels = np.arange(self.n_components)
+        if self.merge_overlapping:
+            rng = np.random.default_rng(derive_seed(state.root, Role.TRANSFORM, 1))
+            labels = unite_states(chain.sampler, samples, reference, rng)
         return {
             **attributes,
             "_models": [*samples, *others],
@@ -632,6 +674,8 @@ class HDPHMMLT(HMMPredictions):
             "emission_": model.emission,
             "state_shares_": model.shares,
             "n_active_components_": model.n_active_components,
+            "component_labels_": labels,
+            "n_active_states_": count_active(sum_states(model.shares, labels)),
             **{name: value for name, value in geometry.items() if value is not None},
             **{f"{name}_": float(trace[name][best].mean()) for name in learned},
         }

@@ -28,6 +28,7 @@ from skdp.sequence._hmm._model import (
     advance,
     forecast_lagged,
     log_density_of_last,
+    sum_states,
     warn_of_levels,
 )
 
@@ -40,6 +41,14 @@ class HMMPredictions(SequenceEstimator):
     transmat_: NDArray[np.float64]
     emission_: Any
     state_shares_: NDArray[np.float64]
+    component_labels_: NDArray[np.int64]
+
+    @property
+    def _labels(self) -> NDArray[np.int64] | None:
+        """The state of each component, or None if it has its own number."""
+        check_is_fitted(self)
+        labels = self.component_labels_
+        return None if len(np.unique(labels)) == len(labels) else labels
 
     @takes_partitions(None)
     def predict(self, X: Any) -> Any:
@@ -61,6 +70,10 @@ class HMMPredictions(SequenceEstimator):
         probabilities, ptr, is_single = self._posteriors(X)
         return split(probabilities.argmax(axis=1), ptr, is_single)
 
+    def _posteriors(self, X: Any, method: str = "posteriors", *args: Any) -> Any:
+        found, ptr, is_single = super()._posteriors(X, method, *args)
+        return sum_states(found, self._labels) if found.ndim > 1 else found, ptr, is_single
+
     def decode(self, X: Any) -> Any:
         """Return the most probable path of each sequence (Viterbi), and its log probability.
 
@@ -77,7 +90,8 @@ class HMMPredictions(SequenceEstimator):
         log_probabilities : (n_sequences,) array, or for a single array float
             log p(x, z) of the path z, natural logarithm. -inf if the sequence is impossible.
         paths : list of (T_i,) arrays of int, or for a single array (T,)
-            States; -1 throughout an impossible sequence. Among equally probable paths, the path
+            States; -1 throughout an impossible sequence. With `merge_overlapping`, those of the
+            most probable path of components. Among equally probable paths, the path
             with the lowest last state is chosen, then with the lowest state before it, and so on;
             with durations, the path with the lowest state of each segment, from the last one, then
             its shortest duration.
@@ -111,6 +125,7 @@ class HMMPredictions(SequenceEstimator):
             duration=getattr(self, "duration_", None),
         )
         log_probabilities, states = model.decode(panel.ptr, panel.values)
+        states = np.where(states < 0, states, self.component_labels_[states])
         paths = split(states, panel.ptr, is_single)
         return (float(log_probabilities[0]) if is_single else log_probabilities), paths
 
@@ -153,7 +168,7 @@ class HMMPredictions(SequenceEstimator):
         --------
         StateDetector.predict_change_proba : Changes between the waves of a recording.
         """
-        return split(*self._posteriors(X, "changes"))
+        return split(*self._posteriors(X, "changes", self._labels))
 
     @takes_partitions(None)
     def filter_proba(self, X: Any) -> Any:
@@ -239,7 +254,8 @@ class HMMPredictions(SequenceEstimator):
             advance(model, own, log_density_of_last(model.emission, values, n_steps))
             for model, own in zip(models, ends, strict=True)
         ]
-        return FilterState(tuple(found), values[len(values) - min(n_lags, len(values)) :], n_steps)
+        last = values[len(values) - min(n_lags, len(values)) :]
+        return FilterState(tuple(found), last, n_steps, self._labels)
 
     def _check_row(self, x: Any, emission: Any) -> NDArray[np.float64]:
         """Return one observation as (1, n_features), or raise a ValueError."""
@@ -515,7 +531,8 @@ class HMMPredictions(SequenceEstimator):
                     own, before = draw_end(own, before, rng)
                 states.append(model.draw_next_states(own, n_steps, rng))
             sequences.append(model.draw_observations(states[-1], rng, before))
-        return SequencePanel.from_sequences(sequences), states
+        names = self.component_labels_
+        return SequencePanel.from_sequences(sequences), [names[own] for own in states]
 
     def to_arviz(self, X: Any) -> Any:
         """Return the stored samples for ``arviz.loo``, which leaves out one sequence at a time.

@@ -53,6 +53,7 @@ use_y: HDPHMMLT FactorialHMM StateDetector ChangePointDetector
 max_iter: HDPBackoffFeatures HDPPCFG HDPPCFGRefiner StateDetector
 stickiness: StateDetector
 features: StateDetector
+merge_overlapping: HDPHMMLT
 shape: PoissonEmission
 rate: PoissonEmission
 dirichlet_prior: DistanceDependentCRPClassifier

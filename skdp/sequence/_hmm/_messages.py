@@ -294,8 +294,11 @@ class HMMMessages:
                 out[self.ptr[s] : self.ptr[s + 1]] = logs[1]
         return -1
 
-    def changes(self, out: Floats) -> int:
-        """Write p(z_t is not z_t-1 given x), (N,); return the first impossible sequence, or -1."""
+    def changes(self, out: Floats, labels: Places | None = None) -> int:
+        """Write p(z_t is not z_t-1 given x), (N,); return the first impossible sequence, or -1.
+
+        With `labels` of states, only changes between states of different labels count.
+        """
         before, after = np.empty((2, *self.log_obs.shape))
         impossible = max(self.filtered(before), self.posteriors(after))
         if impossible >= 0:
@@ -307,10 +310,22 @@ class HMMMessages:
         # earlier if it is probable there given all of x.
         staying = np.minimum(after[:-1], now)
         both = before * now * np.diag(self.transmat)
+        if labels is not None:
+            both = now * (before @ (self.transmat * (labels[:, np.newaxis] == labels)))
         np.divide(both, predicted, out=staying, where=predicted > 0.0)
         out[1:] = np.clip(1.0 - staying.sum(axis=1), 0.0, 1.0)
         out[self.ptr[:-1][self.ptr[:-1] < len(out)]] = 0.0
         return -1
+
+    def count_transitions(self) -> Floats:
+        """Return the expected number of transitions between states given x, (J, J)."""
+        before, after = np.empty((2, *self.log_obs.shape))
+        self.filtered(before)
+        self.posteriors(after)
+        follows = np.ones(len(after), dtype=np.bool_)
+        follows[self.ptr[:-1][self.ptr[:-1] < len(after)]] = False
+        before, now = before[:-1][follows[1:]], after[1:][follows[1:]]
+        return self.transmat * (before.T @ (now / np.maximum(before @ self.transmat, 1e-300)))
 
     def sample_states(self, states: Places, rng: np.ndarray) -> int:
         """Draw the states of all sequences; return the first impossible one, or -1."""

@@ -128,10 +128,16 @@ class HMMModel:
         _check_possible(impossible)
         return out
 
-    def changes(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def changes(
+        self,
+        ptr: NDArray[np.int64],
+        values: NDArray[np.float64],
+        labels: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.float64]:
         """Return the probability given x that a state begins at each step, (N,).
 
-        The first step of a sequence has 0: nothing is before it.
+        The first step of a sequence has 0: nothing is before it. With `labels` of states, only
+        changes between states of different labels count, in a model without durations.
         """
         if has_gaps(self.emission, values):
             return GappedModel(self).changes(ptr, values)
@@ -139,7 +145,7 @@ class HMMModel:
         known = ptr, self.startprob, self.transmat, log_obs
         out = np.empty(len(log_obs))
         if self.duration is None:
-            impossible = HMMMessages(*known).changes(out)
+            impossible = HMMMessages(*known).changes(out, labels)
         else:
             impossible = SegmentMessages(*known, *self.duration.tables()).changes(out)
         _check_possible(impossible)
@@ -283,6 +289,13 @@ def count_active(shares: NDArray[np.float64]) -> int:
     return int(np.count_nonzero(shares >= ACTIVE))
 
 
+def sum_states(of_components: Floats, labels: Places | None) -> Floats:
+    """Return the probabilities of states, (..., J), given those of components; None: the same."""
+    if labels is None:
+        return of_components
+    return of_components @ (labels[:, np.newaxis] == np.arange(len(labels)))
+
+
 def _check_possible(impossible: int) -> None:
     """Raise a ValueError unless the number of the first impossible sequence is -1."""
     if impossible >= 0:
@@ -308,17 +321,20 @@ class FilterState:
         The last observations, as many as the emission depends on.
     n_steps : int
         Number of observations so far.
+    labels : (J,) array of int or None
+        The state of each component; None: its number.
     """
 
     ends: tuple[Floats, ...]
     last_values: Floats
     n_steps: int
+    labels: Places | None = None
 
     @property
     def proba(self) -> Floats:
         """(J,) array: probabilities of the states at the last step, averaged over the samples."""
         mean: Floats = np.mean([own.sum(axis=0) for own in self.ends], axis=0)
-        return mean
+        return sum_states(mean, self.labels)
 
 
 def advance(model: HMMModel, ends: Floats | None, log_obs: Floats) -> Floats:

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from scipy.special import gammaln, xlogy
 
-from skdp._numeric import Places
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_key
 from skdp._part import ChainComponent
 from skdp.data import SequencePanel
@@ -23,6 +24,7 @@ from skdp.emissions._common._protocol import (
     values_for,
 )
 from skdp.inference._chain import check_interrupts
+from skdp.mixture._unions import find_unions
 from skdp.sequence._durations._families import DurationSampler
 from skdp.sequence._hmm._first_states import write_first_states
 from skdp.sequence._hmm._messages import (
@@ -71,7 +73,13 @@ class HMMSampler(ChainComponent):
     judged_at: int | None = None
     """The sweep after which held-out steps decide how many states there are; None: never."""
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_log_obs", "_is_observed", "_known")
+    _data_attributes: ClassVar[tuple[str, ...]] = (
+        "_ptr",
+        "_values",
+        "_log_obs",
+        "_is_observed",
+        "_known",
+    )
 
     def __init__(
         self,
@@ -150,7 +158,7 @@ class HMMSampler(ChainComponent):
         self._known = None
         if isinstance(panel, LabeledPanel):
             panel, self._known = panel
-        self._ptr = panel.ptr
+        self._ptr, self._values = panel.ptr, panel.values
         self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
         self._is_observed = observed_steps(panel.values, self.emission)
         self.emission.attach(*values_for(self.emission, panel.values, panel.ptr))
@@ -430,3 +438,111 @@ def name_states(
         own[matched] = matched[linear_sum_assignment(pairs[some], maximize=True)[1]]
         models.append(sample.model.reorder(own))
     return models, reference
+
+
+# States as unions of components: those without a gap between their observations, which are also
+# followed and preceded alike. A union whose components follow each other at random is one state
+# with a mixture of observations. Such a model (unions `a` and `b` are one state) is compared with
+# one in which a and b are two states, by their log likelihoods, summed over paths. Drawn paths
+# would not do: where the data do not tell components apart, a sticky prior makes runs of them.
+
+
+_MOST_STEPS, _BLOCK = 20_000, 1000
+"""Number of steps, and of successive ones, in which unions are looked for in a long panel."""
+
+_LEAST_FACTOR = 3.0
+"""Log Bayes factor that keeps two unions apart: without a gap they are one state, as a rule."""
+
+_N_ASCENTS = 10
+"""Number of steps of expectation maximization, from the transitions of the fit."""
+
+
+class StatesOfUnions:
+    """Hidden Markov models whose states are unions of components with known distributions."""
+
+    def __init__(self, ptr: Places, startprob: Floats, transmat: Floats, log_obs: Floats):
+        self._ptr, self._log_obs = ptr, log_obs
+        self._counts = HMMMessages(ptr, startprob, transmat, log_obs).count_transitions()
+        self._found: dict[bytes, tuple[float, Floats]] = {}
+
+    def fit(self, labels: Places) -> tuple[float, Floats]:
+        """Return the log likelihood of a fit, and the expected transitions between unions."""
+        if (key := labels.tobytes()) not in self._found:
+            members = (labels[:, np.newaxis] == np.arange(len(labels))).astype(np.float64)
+            counts = self._counts
+            for _ in range(_N_ASCENTS):
+                visits = counts.sum(axis=0) + 1e-3
+                start = visits / visits.sum()
+                moves = members.T @ counts @ members + 0.01 * members.any(axis=0)
+                moves /= moves.sum(axis=1, keepdims=True)
+                within = visits / (members @ (visits @ members))
+                messages = HMMMessages(
+                    self._ptr, start, moves[np.ix_(labels, labels)] * within, self._log_obs
+                )
+                counts = messages.count_transitions()
+            out = np.empty(len(self._ptr) - 1)
+            messages.log_likelihoods(out)
+            self._found[key] = float(out.sum()), members.T @ counts @ members
+        return self._found[key]
+
+    def log_factor(self, labels: Places, a: int, b: int) -> float:
+        """Return the log Bayes factor of two states, a and b, against one."""
+        apart, counts = self.fit(labels)
+        together, _ = self.fit(np.where(labels == b, a, labels))
+        following = np.delete(counts[[a, b]], b, axis=1)
+        following[:, a] += counts[[a, b], b]  # a < b
+        return apart - together + _price(following) + _price(counts[:, [a, b]])
+
+
+def _price(table: Floats) -> float:
+    """Return the log Bayes factor of separate rows of counts, less its log likelihood ratio."""
+    if not (used := table.sum(axis=0) >= 1.0).any():
+        return 0.0
+    table = table[:, used]
+
+    def log_evidence(counts: Floats) -> Floats:  # less the log likelihood, under Dirichlet(1/2)
+        n, total = table.shape[1], counts.sum(axis=-1)
+        own = gammaln(counts + 0.5) - gammaln(0.5) - xlogy(counts, counts)
+        return own.sum(axis=-1) + xlogy(total, total) + gammaln(0.5 * n) - gammaln(total + 0.5 * n)
+
+    return float(log_evidence(table).sum() - log_evidence(table.sum(axis=0)))
+
+
+def unite_states(
+    sampler: HMMSampler, models: list[HMMModel], reference: int, rng: np.random.Generator
+) -> Places:
+    """Return the state of each component: the known or else the first component of its union."""
+    model, known = models[reference], sampler.known
+    emission: Any = model.emission
+    ptr, steps = _choose_blocks(sampler._ptr)
+    values, are_known = sampler._values[steps], np.zeros(len(model.shares), dtype=np.bool_)
+    log_obs = emission.log_obs(values)
+    if known is not None:
+        are_known, known = known.are_known, KnownStates(known.states[steps], known.n_states)
+        known.clamp(log_obs)
+    posterior: Any = sum(each.posteriors(ptr, values, known) for each in models) / len(models)
+    if (hidden := np.isnan(values)).any():
+        values = np.where(hidden, emission.sample(posterior.argmax(axis=1), rng), values)
+    seen = sampler._is_observed[steps]
+    unions = StatesOfUnions(ptr, posterior.mean(axis=0), model.transmat, log_obs)
+
+    def are_one(labels: Places, a: int, b: int) -> bool:
+        are_two = are_known[labels == a].any() and are_known[labels == b].any()
+        return not are_two and unions.log_factor(labels, a, b) < _LEAST_FACTOR
+
+    found = find_unions(emission, values[seen], posterior[seen], rng, 0, are_one)
+    order = np.argsort(~are_known, kind="stable")
+    names, first = np.unique(found[order], return_index=True)
+    return order[first][np.searchsorted(names, found)]
+
+
+def _choose_blocks(ptr: Places) -> tuple[Places, Places]:
+    """Return the bounds and the steps of evenly spaced blocks of a long panel, else of all."""
+    n_steps = int(ptr[-1])
+    if n_steps <= _MOST_STEPS:
+        return ptr, np.arange(n_steps)
+    bounds = np.union1d(ptr, np.arange(0, n_steps, _BLOCK))
+    n_blocks = -(-(len(bounds) - 1) * _MOST_STEPS // n_steps)
+    chosen = np.linspace(0, len(bounds) - 2, n_blocks).astype(np.int64)
+    steps = [np.arange(*bounds[i : i + 2]) for i in chosen]
+    return np.cumsum([0, *map(len, steps)]), np.concatenate(steps)
