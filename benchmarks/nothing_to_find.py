@@ -13,8 +13,8 @@ import warnings
 
 import numpy as np
 from report import print_header, print_table, report_done
+from sklearn.base import clone
 
-from skdp.emissions import StudentTEmission
 from skdp.mixture import DPMixture
 from skdp.sequence import HDPHMMLT, StateDetector
 
@@ -23,39 +23,27 @@ NOISE = {
     "normal": lambda rng: rng.normal(size=N),
     "Laplace": lambda rng: rng.laplace(size=N),
     "half-normal": lambda rng: np.abs(rng.normal(size=N)),
+    "exponential": lambda rng: rng.exponential(size=N),
+    "lognormal": lambda rng: np.exp(rng.normal(size=N)),
+    "uniform": lambda rng: 3.0 * rng.random(N),
     "rounded": lambda rng: np.round(0.4 * rng.normal(size=N) + rng.random()),
     "at a limit": lambda rng: np.minimum(rng.normal(size=N), 0.3),
     "2 % errors": lambda rng: np.where(rng.random(N) < 0.02, 15.0, 1.0) * rng.normal(size=N),
 }
-STICKY = {"stickiness": "auto", "max_iter": 150}
+CHAIN = {"max_iter": 150}
+STICKY = {"stickiness": "auto", **CHAIN}
 ESTIMATORS = {
-    "HDPHMMLT": lambda seed: HDPHMMLT(10, **STICKY, random_state=seed),
-    "HDPHMMLT, Student t": lambda seed: HDPHMMLT(
-        10, emission="student_t", **STICKY, random_state=seed
-    ),
-    "HDPHMMLT, judge=True": lambda seed: HDPHMMLT(10, judge=True, **STICKY, random_state=seed),
-    "HDPHMMLT, merge_overlapping": lambda seed: HDPHMMLT(
-        10, merge_overlapping=True, **STICKY, random_state=seed
-    ),
-    "the same, Student t": lambda seed: HDPHMMLT(
-        10, emission="student_t", merge_overlapping=True, **STICKY, random_state=seed
-    ),
-    "StateDetector": lambda seed: StateDetector(random_state=seed),
-    "DPMixture": lambda seed: DPMixture(max_iter=150, random_state=seed),
-    "DPMixture, merge_overlapping": lambda seed: DPMixture(
-        merge_overlapping=True, max_iter=150, random_state=seed
-    ),
-    "DPMixture, Student t": lambda seed: DPMixture(
-        StudentTEmission(), max_iter=150, random_state=seed
-    ),
+    "HDPHMMLT": HDPHMMLT(10, **STICKY),
+    "HDPHMMLT, components": HDPHMMLT(10, merge_overlapping=False, **STICKY),
+    "HDPHMMLT, Student t": HDPHMMLT(10, emission="student_t", **STICKY),
+    "StateDetector": StateDetector(),
+    "DPMixture": DPMixture(**CHAIN),
+    "DPMixture, components": DPMixture(merge_overlapping=False, **CHAIN),
+    "DPMixture, Student t": DPMixture("student_t", **CHAIN),
 }
 SYMBOLS = {
-    "HDPHMMLT, categories": lambda seed: HDPHMMLT(
-        10, emission="categorical", **STICKY, random_state=seed
-    ),
-    "the same, judge=False": lambda seed: HDPHMMLT(
-        10, emission="categorical", judge=False, **STICKY, random_state=seed
-    ),
+    "HDPHMMLT, categories": HDPHMMLT(10, emission="categorical", **STICKY),
+    "the same, judge=False": HDPHMMLT(10, emission="categorical", judge=False, **STICKY),
 }
 
 
@@ -89,25 +77,32 @@ def main():
     warnings.simplefilter("ignore")
     print_header()
 
-    def compare(make, draws):
+    def compare(estimator, draws):
         """Return the cell of two functions that draw data."""
         found = [
-            [count(make(s), draw(np.random.default_rng(100 + s))[:, np.newaxis]) for draw in draws]
-            for s in range(args.seeds)
+            [
+                count(
+                    clone(estimator).set_params(random_state=seed),
+                    draw(np.random.default_rng(100 + seed))[:, np.newaxis],
+                )
+                for draw in draws
+            ]
+            for seed in range(args.seeds)
         ]
         nothing, groups = np.array(found).T
-        return f"{(nothing > 1).mean():.1f} {(groups == 3).mean():.1f}"
+        return f"{(nothing > 1).mean():.2f} {(groups == 3).mean():.2f}"
 
     levels = np.repeat([0.0, 12.0, 24.0], N // 3)
     pairs = {name: (own, lambda rng, own=own: levels + own(rng)) for name, own in NOISE.items()}
     rows = []
-    for name, make in ESTIMATORS.items():
-        rows.append((name, *(compare(make, pair) for pair in pairs.values())))
+    for name, estimator in ESTIMATORS.items():
+        rows.append((name, *(compare(estimator, pair) for pair in pairs.values())))
         report_done(rows[-1])
     print_table(("estimator", *NOISE), rows)
     numbers = 2, 6, 20
     rows = [
-        (name, *(compare(make, draw_symbols(n)) for n in numbers)) for name, make in SYMBOLS.items()
+        (name, *(compare(estimator, draw_symbols(n)) for n in numbers))
+        for name, estimator in SYMBOLS.items()
     ]
     print_table(("estimator", *(f"{n} symbols" for n in numbers)), rows)
 

@@ -354,7 +354,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         "point_estimate": [StrOptions({"binder", "vi"})],
         "init": [StrOptions({"sequential"}), "array-like"],
         "use_y": ["boolean"],
-        "merge_overlapping": ["boolean"],
+        "merge_overlapping": ["boolean", StrOptions({"auto"})],
     }
 
     _feature_attributes = (
@@ -370,7 +370,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
     point_estimate: str
     init: Any
     use_y: bool
-    merge_overlapping: bool
+    merge_overlapping: bool | str
     n_features_in_: int
 
     _learned: ClassVar[tuple[str, ...]]
@@ -408,7 +408,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         check_part(self.emission, "emission")
         super()._validate_parameters()
         self._check_hyper()
-        if self.merge_overlapping and not has_numbers(self._part("emission")):
+        if self.merge_overlapping is True and not has_numbers(self._part("emission")):
             raise ValueError(
                 "merge_overlapping=True needs an emission of numbers or of counts in columns, and "
                 f"{shorten(self.emission)} has none."
@@ -515,7 +515,8 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         model = self._model_of(sampler, labels, learned, state.root)
         n_components, names = len(model.weights) - 1, sampler.names
         clusters = np.arange(n_components)
-        if self.merge_overlapping and n_components > 1:
+        merges = self.merge_overlapping and has_numbers(self._part("emission"))
+        if merges and n_components > 1:
             rng = np.random.default_rng(derive_seed(state.root, Role.TRANSFORM, 1))
             clusters = find_clusters(model, sampler.values, labels, len(names), rng)
         others = names.max(initial=-1) + 1 + np.arange(clusters.max() + 1 - len(names))
@@ -602,8 +603,8 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         -------
         MergeTree
             With the attributes `merges`, `losses` (nats per row), `sizes` and `linkage` (for
-            scipy), and the method `labels`: the merged cluster of every component. Without
-            `merge_overlapping`, the merged clusters of new rows are
+            scipy), and the method `labels`: the merged cluster of every component. With
+            ``merge_overlapping=False``, the merged clusters of new rows are
             ``tree.labels(n)[model.predict_proba(X).argmax(axis=1)]``. Components of different
             labels are merged last, after all without a label.
 

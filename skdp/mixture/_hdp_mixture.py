@@ -104,12 +104,12 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         a search in which `y` holds the classes of a later step or of a metric. After a fit with
         labels, predictions for the training rows are computed as for new rows, without their
         labels. If every row has a label, these are the components, and the fit finds no others.
-    merge_overlapping : bool, default=False
+    merge_overlapping : "auto" or bool, default="auto"
         Whether components without a gap between their rows form one cluster. A group of rows that
         is skewed, or has long tails or sharp edges, takes several components. `labels_`, `predict`
-        and `predict_proba` refer to clusters; densities, `weights_` and `emission_` to components.
-        It needs numbers or counts in columns, and some hundred rows: with fewer, clusters that
-        nearly touch show no gap. False: each component is a cluster.
+        and `predict_proba` refer to clusters; densities, `weights_` and `emission_` to components,
+        whose clusters are in `component_labels_`. "auto": if some columns are numbers or counts;
+        without them, True is refused. False: each component is a cluster.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -261,7 +261,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         point_estimate: str = "binder",
         init: Any = "sequential",
         use_y: bool = True,
-        merge_overlapping: bool = False,
+        merge_overlapping: bool | str = "auto",
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 5,
@@ -472,7 +472,7 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
         return split(new, panel.ptr, is_single)
 
     def transform(self, X: Any) -> Floats:
-        """Return the shares of the components among the rows of each group.
+        """Return the shares of the clusters among the rows of each group.
 
         Parameters
         ----------
@@ -480,11 +480,13 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
         Returns
         -------
-        (n_groups, K) array
-            Means over the rows of each group of the probabilities of components; rows sum to 1. For
-            a single array, every row is a sample, (n_rows, K).
+        (n_groups, C) array
+            Means over the rows of each group of the probabilities of clusters; rows sum to 1. For a
+            single array, every row is a sample, (n_rows, C). Column c is the cluster with the
+            number ``cluster_labels_[c]``.
         """
         known, _, panel, is_single = self._responsibilities(X)
+        known = self._of_clusters(known)
         if is_single:
             return known
         return np.array([part.mean(axis=0) for part in split(known, panel.ptr, is_single)])
@@ -615,4 +617,4 @@ class HDPMixture(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseMixture)
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_components_)
+        return int(self.n_clusters_)

@@ -80,12 +80,12 @@ class PitmanYorMixture(RowMixture):
         a search in which `y` holds the classes of a later step or of a metric. After a fit with
         labels, predictions for the training rows are computed as for new rows, without their
         labels. If every row has a label, these are the components, and the fit finds no others.
-    merge_overlapping : bool, default=False
+    merge_overlapping : "auto" or bool, default="auto"
         Whether components without a gap between their rows form one cluster. A group of rows that
         is skewed, or has long tails or sharp edges, takes several components. `labels_`, `predict`
-        and `predict_proba` refer to clusters; densities, `weights_` and `emission_` to components.
-        It needs numbers or counts in columns, and some hundred rows: with fewer, clusters that
-        nearly touch show no gap. False: each component is a cluster.
+        and `predict_proba` refer to clusters; densities, `weights_` and `emission_` to components,
+        whose clusters are in `component_labels_`. "auto": if some columns are numbers or counts;
+        without them, True is refused. False: each component is a cluster.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -247,7 +247,7 @@ class PitmanYorMixture(RowMixture):
         point_estimate: str = "binder",
         init: Any = "sequential",
         use_y: bool = True,
-        merge_overlapping: bool = False,
+        merge_overlapping: bool | str = "auto",
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 5,
@@ -350,12 +350,12 @@ class DPMixture(RowMixture):
         a search in which `y` holds the classes of a later step or of a metric. After a fit with
         labels, predictions for the training rows are computed as for new rows, without their
         labels. If every row has a label, these are the components, and the fit finds no others.
-    merge_overlapping : bool, default=False
+    merge_overlapping : "auto" or bool, default="auto"
         Whether components without a gap between their rows form one cluster. A group of rows that
         is skewed, or has long tails or sharp edges, takes several components. `labels_`, `predict`
-        and `predict_proba` refer to clusters; densities, `weights_` and `emission_` to components.
-        It needs numbers or counts in columns, and some hundred rows: with fewer, clusters that
-        nearly touch show no gap. False: each component is a cluster.
+        and `predict_proba` refer to clusters; densities, `weights_` and `emission_` to components,
+        whose clusters are in `component_labels_`. "auto": if some columns are numbers or counts;
+        without them, True is refused. False: each component is a cluster.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -447,7 +447,7 @@ class DPMixture(RowMixture):
         point_estimate: str = "binder",
         init: Any = "sequential",
         use_y: bool = True,
-        merge_overlapping: bool = False,
+        merge_overlapping: bool | str = "auto",
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 5,

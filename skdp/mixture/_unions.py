@@ -124,7 +124,7 @@ def unite_components(
         taken = csr_array((np.ones(n_rows), best, np.arange(n_rows + 1)), (n_rows, n_components))
         claimed = taken.T @ shares / np.maximum(shares.sum(axis=0), 1e-300)
         claimed = np.maximum(claimed, claimed.T)
-        touching = np.unique(clusters[limits])
+        touching = np.unique(clusters[list(limits)])
         claimed[touching] = np.maximum(claimed[touching], _OVERLAP * (shares.sum(axis=0) > 0.5))
         claimed = np.triu(np.maximum(claimed, claimed.T), 1)
         labeled = clusters[:n_labels]

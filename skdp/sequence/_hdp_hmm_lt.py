@@ -170,13 +170,13 @@ class HDPHMMLT(HMMPredictions):
         `CategoricalEmission` and `StudentTEmission`, False with other emissions, and with
         similarities, durations, restricted transitions, known states or partitions, with which True
         is refused. False: the number is that of the posterior.
-    merge_overlapping : bool, default=False
+    merge_overlapping : "auto" or bool, default="auto"
         Whether components form one state if there is no gap between their observations and they are
         followed and preceded by the same states. A state whose noise is skewed, or has long tails
         or sharp edges, takes several components, which follow each other at random. Predictions
-        then refer to states; scores, forecasts, `transmat_` and `emission_` to components. It needs
-        columns of numbers or counts, and takes no similarity, duration, restricted transitions or
-        partitions. False: each component is a state.
+        then refer to states; scores, forecasts, `transmat_` and `emission_` to components. "auto":
+        where possible. It needs columns of numbers or counts, and takes no similarity, duration or
+        restricted transitions, with which True is refused. False: each component is a state.
     max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
@@ -323,7 +323,7 @@ class HDPHMMLT(HMMPredictions):
         "state_order": [StrOptions({"auto", "given", "share", "mean"})],
         "use_y": ["boolean"],
         "judge": ["boolean", StrOptions({"auto"})],
-        "merge_overlapping": ["boolean"],
+        "merge_overlapping": ["boolean", StrOptions({"auto"})],
     }
 
     _name_of_number = "n_active_components"
@@ -352,7 +352,7 @@ class HDPHMMLT(HMMPredictions):
         state_order: str = "auto",
         use_y: bool = True,
         judge: bool | str = "auto",
-        merge_overlapping: bool = False,
+        merge_overlapping: bool | str = "auto",
         max_iter: int = 500,
         burn_in: int | None = None,
         thin: int = 10,
@@ -428,8 +428,7 @@ class HDPHMMLT(HMMPredictions):
         super()._validate_parameters()
         self._priors()
         self._check_order(is_restricted=self._allowed() is not None)
-        if self.merge_overlapping:
-            self._check_merging()
+        self._merges()
         if self.duration is not None:
             if self.stickiness != 0.0:
                 raise ValueError(
@@ -441,18 +440,22 @@ class HDPHMMLT(HMMPredictions):
                     "state_sampler='beam' is for models without a duration; use 'ffbs'."
                 )
 
-    def _check_merging(self) -> None:
-        """Raise ValueError if components cannot be merged into states."""
+    def _merges(self) -> bool:
+        """Return whether components are merged into states; raise ValueError if they cannot be."""
         emission = self._part("emission")
-        if not has_numbers(emission) or getattr(emission, "needs_inputs", False):
+        has_gaps = has_numbers(emission) and not getattr(emission, "needs_inputs", False)
+        if isinstance(self.merge_overlapping, str):
+            return has_gaps and self._is_plain()
+        if self.merge_overlapping and not has_gaps:
             raise ValueError(
                 "merge_overlapping=True needs an emission of numbers or of counts in columns, and "
                 f"{shorten(emission)} has none."
             )
-        if not self._is_plain():
+        if self.merge_overlapping and not self._is_plain():
             raise ValueError(
                 "merge_overlapping=True takes no similarity, duration or restricted transitions."
             )
+        return bool(self.merge_overlapping)
 
     def _is_plain(self) -> bool:
         """Return whether all states are alike a priori and last until a transition."""
@@ -517,11 +520,6 @@ class HDPHMMLT(HMMPredictions):
         return StateOrder(np.union1d(given, are_known), are_known)
 
     def _check_partitions(self, X: PartitionedPanel) -> None:
-        if self.merge_overlapping:
-            raise TypeError(
-                f"merge_overlapping=True takes no {type(X).__name__} yet: X.compute() gathers it "
-                "in a SequencePanel."
-            )
         check_partitionable(self, X)
 
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
@@ -661,7 +659,7 @@ class HDPHMMLT(HMMPredictions):
         }
         learned = [name for name in _LEARNT if name in trace]
         labels = np.arange(self.n_components)
-        if self.merge_overlapping:
+        if self._merges():
             rng = np.random.default_rng(derive_seed(state.root, Role.TRANSFORM, 1))
             labels = unite_states(chain.sampler, samples, reference, rng)
         return {

@@ -784,6 +784,7 @@ class StateDetector(
                 max_iter = max(max_iter * _N_WELL_SWEPT // len(rows), min(max_iter, _FEWEST_SWEEPS))
             model = HDPHMMLT(
                 self.n_components, emission=GaussianEmission(resolution=resolution),
+                merge_overlapping=False,
                 stickiness=self.stickiness, init=init, max_iter=max_iter, n_samples=n_samples,
                 n_chains=self.n_chains, n_jobs=self.n_jobs, random_state=seed, verbose=self.verbose,
             )  # fmt: skip

@@ -140,6 +140,11 @@ class PanelPartition:
         assert self.known is not None
         self.known.write(self.chains[c].states)
 
+    def take_values(self, steps: Places) -> tuple[list[Floats]]:
+        """Return the observations of those steps of the whole panel that are here."""
+        own = steps - self.first_step
+        return ([self.panel.values[own[(own >= 0) & (own < len(self.panel.values))]]],)
+
     def list_lengths(self) -> tuple[list[int]]:
         """Return the lengths of all sequences."""
         return (np.diff(self.panel.ptr).tolist(),)
@@ -855,6 +860,14 @@ class DistributedHMMSampler(HMMSampler):
     def known(self) -> KnownStates | None:
         """The known states of the panel."""
         return self.data.known
+
+    def bounds(self) -> Places:
+        """Return the bounds of sequences in the whole panel."""
+        return np.append(0, np.cumsum(self.data.sum("list_lengths")[0]))
+
+    def observations(self, steps: Places) -> Floats:
+        """Return the observations of some steps of the whole panel, in ascending order."""
+        return np.concatenate(self.data.sum("take_values", steps)[0])
 
     def _parameters(self) -> Any:
         """Return the sampler of the observations, for partitions to copy from."""

@@ -172,6 +172,14 @@ class HMMSampler(ChainComponent):
         """The known states of the panel."""
         return self._known
 
+    def bounds(self) -> Places:
+        """Return the bounds of sequences in the whole panel."""
+        return self._ptr
+
+    def observations(self, steps: Places) -> Floats:
+        """Return the observations of some steps of the whole panel, in ascending order."""
+        return self._values[steps]
+
     def detach(self) -> None:
         """Drop the panel and arrays derived from it."""
         super().detach()
@@ -514,8 +522,8 @@ def unite_states(
     """Return the state of each component: the known or else the first component of its union."""
     model, known = models[reference], sampler.known
     emission: Any = model.emission
-    ptr, steps = _choose_blocks(sampler._ptr)
-    values, are_known = sampler._values[steps], np.zeros(len(model.shares), dtype=np.bool_)
+    ptr, steps = _choose_blocks(sampler.bounds())
+    values, are_known = sampler.observations(steps), np.zeros(len(model.shares), dtype=np.bool_)
     log_obs = emission.log_obs(values)
     if known is not None:
         are_known, known = known.are_known, KnownStates(known.states[steps], known.n_states)
@@ -523,7 +531,7 @@ def unite_states(
     posterior: Any = sum(each.posteriors(ptr, values, known) for each in models) / len(models)
     if (hidden := np.isnan(values)).any():
         values = np.where(hidden, emission.sample(posterior.argmax(axis=1), rng), values)
-    seen = sampler._is_observed[steps]
+    seen = observed_steps(values)
     unions = StatesOfUnions(ptr, posterior.mean(axis=0), model.transmat, log_obs)
 
     def are_one(labels: Places, a: int, b: int) -> bool:

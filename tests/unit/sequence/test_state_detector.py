@@ -376,7 +376,8 @@ def test_memory_is_forgotten_by_its_definition():
 def test_probabilities_given_a_part_of_the_evidence(power):
     rng = np.random.default_rng(0)
     x = np.repeat([0.0, 1.5, 0.0], 15)[:, np.newaxis] + rng.normal(size=(45, 1))
-    model = HDPHMMLT(3, stickiness=10.0, max_iter=40, random_state=0).fit(x)
+    chain = {"max_iter": 40, "merge_overlapping": False, "random_state": 0}
+    model = HDPHMMLT(3, stickiness=10.0, **chain).fit(x)
     parts = [
         hmm_posterior(own.startprob, own.transmat, power * own.emission.log_obs(x))
         for own in model.samples_
