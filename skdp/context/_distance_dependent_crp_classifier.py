@@ -25,22 +25,19 @@ from skdp.context._backoff._columns import (
 )
 from skdp.context._base import ContextClassifier, read_labels
 from skdp.context._distance_dependent._sampler import (
+    ContextObservations,
+    GivenTable,
     LinkModel,
     LinkSampler,
     Predictor,
-    check_decay,
-    check_kernel_values,
-    check_weights,
-    has_few_subsets,
-    make_smoother,
-)
-from skdp.context._distance_dependent._similarities import (
-    ContextObservations,
-    GivenTable,
     ProductTable,
     Similarity,
     SubsetOverlap,
     SubsetProduct,
+    check_decay,
+    check_kernel_values,
+    check_weights,
+    has_few_subsets,
 )
 from skdp.data._coding import Column
 from skdp.data._validation import check_rows
@@ -422,7 +419,7 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
             "_columns": observations.columns,
             "_contexts": observations.contexts,
             "_predictor": Predictor(
-                make_smoother(similarity, observations), observations, is_shared=sampler.is_shared
+                similarity.smoother(), observations, is_shared=sampler.is_shared
             ),
         }
 
