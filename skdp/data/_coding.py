@@ -65,10 +65,6 @@ class Column:
             )
         return _look_up(listed, {value: i for i, value in enumerate(self.values.tolist())})
 
-    def take(self, codes: Places) -> Values:
-        """Return the categories with the given codes."""
-        return self.values[codes]
-
 
 def _check_finite(values: Values, name: str) -> None:
     if values.dtype.kind == "f" and not np.isfinite(values).all():

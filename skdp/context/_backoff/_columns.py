@@ -315,11 +315,10 @@ def _find_column(column: Any, n_features: int, names: NDArray[Any] | None, param
 
 @dataclass(frozen=True)
 class ContextTree(ContextIndex):
-    """All contexts and all cells; a cell is an outcome observed in a context.
+    """All contexts and all cells; a cell is an outcome observed in a context."""
 
-    A context of level k has the values of the columns of levels 0 to k; all events reach the last
-    level. A *step* lengthens contexts by one column; at the end of a level they are restaurants.
-    """
+    # A context of level k has the values of the columns of levels 0 to k; all events reach the last
+    # level. A *step* lengthens contexts by one column; at the end of a level they are restaurants.
 
     classes: NDArray[Any]  # (n_outcomes,)
     levels: Levels
