@@ -216,18 +216,14 @@ def debinarize(tree: ParseTree, vertical_order: int = 1) -> ParseTree:
             stack.append(children)
             continue
         if vertical > 1:
-            label = _without_ancestors(label, vertical)
+            if label.startswith(ABOVE):
+                raise ValueError(
+                    f"Labels must not begin with {ABOVE!r} with vertical_order={vertical}: "
+                    f"{label!r}."
+                )
+            label = label.partition(ABOVE)[0]
         stack.append([ParseTree._make(label, tuple(children))])
     return stack[0][0]  # type: ignore[return-value]  # the root, never a word
-
-
-def _without_ancestors(label: str, order: int) -> str:
-    plain = label.partition(ABOVE)[0]
-    if not plain:
-        raise ValueError(
-            f"Labels must not begin with {ABOVE!r} with vertical_order={order}: {label!r}."
-        )
-    return plain
 
 
 # Lexicalized parse trees, whose nodes have head words.

@@ -20,6 +20,7 @@ from skdp.data._ragged import (
     MAX_TOKENS,
     Folder,
     Ragged,
+    TokenSequences,
     check_path,
     concatenate,
     read_parts,
@@ -27,7 +28,6 @@ from skdp.data._ragged import (
 )
 from skdp.data._segmented_corpus import SegmentedCorpus
 from skdp.data._sequence_panel import SequencePanel
-from skdp.data._token_sequences import TokenSequences
 
 # Partitions, and the base class of data sets.
 
@@ -154,12 +154,6 @@ def split_samples(sizes: NDArray[np.int64], n_partitions: int) -> list[tuple[int
     return list(pairwise([*bounds, len(sizes)]))
 
 
-def raise_without_constructor(cls: type) -> NoReturn:
-    """Raise a TypeError that names the class methods that make data sets."""
-    makers = ", ".join(name for name in dir(cls) if name.startswith("from_"))
-    raise TypeError(f"Make a {cls.__name__} by one of {makers}.")
-
-
 class Partitioned:
     """Base class of partitioned data sets, whose containers need not be in memory together."""
 
@@ -167,6 +161,10 @@ class Partitioned:
 
     _parts: tuple[Partition, ...]
     _n_features: int
+
+    def __init__(self) -> None:
+        makers = ", ".join(name for name in dir(self) if name.startswith("from_"))
+        raise TypeError(f"Make a {type(self).__name__} by one of {makers}.")
 
     @classmethod
     def _make(cls, parts: list[Partition]) -> Self:
@@ -509,7 +507,7 @@ class PartitionedCorpus(Partitioned):
     _kind = SegmentedCorpus
 
     def __init__(self) -> None:
-        raise_without_constructor(type(self))
+        super().__init__()
 
     @classmethod
     def from_corpus(cls, corpus: SegmentedCorpus, n_partitions: int) -> Self:
@@ -561,7 +559,7 @@ class PartitionedPanel(Partitioned):
     _kind = SequencePanel
 
     def __init__(self) -> None:
-        raise_without_constructor(type(self))
+        super().__init__()
 
     @classmethod
     def from_panel(cls, panel: SequencePanel, n_partitions: int) -> Self:
@@ -611,7 +609,7 @@ class PartitionedSentences(Partitioned):
     _kind = TokenSequences
 
     def __init__(self) -> None:
-        raise_without_constructor(type(self))
+        super().__init__()
 
     @classmethod
     def from_sentences(cls, sentences: TokenSequences, n_partitions: int) -> Self:

@@ -155,7 +155,7 @@ class SegmentedCorpus(RaggedTokens):
             parts = [[segment for part in document for segment in part] for document in divided]
         doc_ptr = offsets([len(document) for document in parts])
         segments = [segment for document in parts for segment in document]
-        if segments and all(map(_is_pair, segments)):
+        if segments and all(isinstance(each, tuple) and len(each) == 2 for each in segments):
             raise ValueError(
                 "documents hold pairs of a word id and its count, as gensim's doc2bow returns, not "
                 "segments of word ids: pass gensim.matutils.corpus2csc(documents, "
@@ -427,8 +427,3 @@ def _as_part(part: Any, d: int) -> list[Any]:
             f"{shorten(part)} among its parts."
         )
     return list(part)
-
-
-def _is_pair(segment: Any) -> bool:
-    """Return whether a segment could be a word id and its count."""
-    return isinstance(segment, tuple) and len(segment) == 2

@@ -652,7 +652,7 @@ class ParseTreeDisplay(_TextDisplay):
         if n_columns is not None:
             counts = [min(check_count(n_columns, "n_columns", at_least=1), len(self.trees))]
         self._check_matplotlib("plot")
-        layouts = [_lay_out(tree) for tree in self.trees]
+        layouts = [lay_out(tree._flat(), _measure_item) for tree in self.trees]
         room = self._find_room(ax)
         lefts, tops, size = max(
             (_arrange(layouts, self.names, n) for n in counts),
@@ -689,12 +689,8 @@ class ParseTreeDisplay(_TextDisplay):
         self.texts_.append(texts)
 
 
-def _lay_out(tree: ParseTree) -> TreeLayout:
-    items = tree._flat()
-    texts = [item if isinstance(item, str) else item[0] for item in items]
-    styles = ["italic" if isinstance(item, str) else "normal" for item in items]
-    widths = [_measure(text, style=style) for text, style in zip(texts, styles, strict=True)]
-    return lay_out(items, [width + _TREE_GAP for width in widths])
+def _measure_item(text: str, is_word: bool) -> float:
+    return _measure(text, style="italic" if is_word else "normal") + _TREE_GAP
 
 
 def _measure(name: str, **font: Any) -> float:
