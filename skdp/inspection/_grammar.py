@@ -161,8 +161,6 @@ class GrammarDisplay(_TextDisplay):
     15
     """
 
-    shares: NDArray[np.float64] | None
-
     def __init__(
         self,
         root_probs: ArrayLike,

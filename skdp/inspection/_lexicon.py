@@ -221,8 +221,6 @@ class LexiconDisplay(Display):
     'distinct words'
     """
 
-    line_: Any
-    law_: Any
     draws_: list[Any]
     bars_: list[Any]
 

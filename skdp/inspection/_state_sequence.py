@@ -152,9 +152,7 @@ class StateSequenceDisplay(Display):
 
     factor_names: list[str] | None
     labels_: list[str]
-    lines_: list[Any]
     observations_ax_: Any
-    state_names: list[str] | None
 
     def __init__(
         self,
@@ -449,7 +447,9 @@ class StateSequenceDisplay(Display):
         if len(keys) > n_states:
             self.labels_.append("other")
             colors.append(GREY)
-        tops, height = _stack(len(rows) + (self.true is not None))
+        strips = _STRIPS[: len(rows) + (self.true is not None)]
+        height = sum(strips) + _GAP * (len(strips) - 1)
+        tops = [height - sum(strips[:i]) - _GAP * i for i in range(len(strips))]
         if self.observations is not None:
             below = height + 2 * _GAP
             height = below + _OBSERVED
@@ -467,7 +467,7 @@ class StateSequenceDisplay(Display):
             self.images_.append(_show(ax, differ[None].astype(float), heights, **style))
             rows["differ"] = differ
             write_title(ax, f"same state at {100 * (self.agreement or 0.0):.1f} % of steps")
-        centers = [top - h / 2 for top, h in zip(tops, _STRIPS, strict=False)]
+        centers = [top - h / 2 for top, h in zip(tops, strips, strict=True)]
         ax.set_yticks(centers, list(rows), fontsize="small")
         ax.tick_params(axis="y", length=0)
         ax.set(ylim=(0, height), xlabel="time step")
@@ -510,13 +510,6 @@ class StateSequenceDisplay(Display):
         if self.true is None and self.predicted.max() < len(PALETTE):
             keys = np.unique(self.predicted)[order]
         return [PALETTE[key % len(PALETTE)] for key in keys]
-
-
-def _stack(n_strips: int) -> tuple[list[float], float]:
-    """Return the upper ends of strips, from the top, and the total height."""
-    heights = _STRIPS[:n_strips]
-    height = sum(heights) + _GAP * (n_strips - 1)
-    return [height - sum(heights[:i]) - _GAP * i for i in range(n_strips)], height
 
 
 def _show(ax: Any, values: NDArray[Any], heights: tuple[float, float], **style: Any) -> Any:

@@ -238,7 +238,20 @@ def choose_documents(
     if document is None:
         if true_cuts is not None:
             raise ValueError("true_cuts must not be given if document is None.")
-        parts = _documents_as_parts(ptr, boundaries, part_names)
+        if boundaries is not None:
+            raise ValueError(
+                "boundaries must not be given if document is None: they are those of the documents."
+            )
+        if part_names is not None and len(part_names) != len(ptr) - 1:
+            raise ValueError(
+                f"part_names must hold {len(ptr) - 1} names, one for each document of X, got "
+                f"{len(part_names)}."
+            )
+        filled = np.flatnonzero(np.diff(ptr))  # empty documents have no position
+        if len(filled) == 0:
+            raise ValueError("X has no segments to plot.")
+        names = None if part_names is None else [part_names[int(d)] for d in filled]
+        parts = check_parts(n_rows, ptr[filled[1:]], names)
         cuts = check_cuts(n_rows, _cut_proba(estimator, X, ptr) if reads_cuts else None, None)
         return Chosen(X, ptr, slice(0, n_rows), n_rows, parts, cuts)
     document = check_index(document, "document", len(corpus), "documents")
@@ -270,25 +283,6 @@ def _cut_proba(estimator: Any, samples: Any, doc_ptr: Offsets) -> NDArray[np.flo
     for begin, found in zip(doc_ptr[:-1], estimator.predict_proba(samples), strict=True):
         proba[begin : begin + len(found)] = found
     return proba[:-1]
-
-
-def _documents_as_parts(
-    ptr: Offsets, boundaries: ArrayLike | None, part_names: Sequence[str] | None
-) -> NamedParts:
-    if boundaries is not None:
-        raise ValueError(
-            "boundaries must not be given if document is None: they are those of the documents."
-        )
-    if part_names is not None and len(part_names) != len(ptr) - 1:
-        raise ValueError(
-            f"part_names must hold {len(ptr) - 1} names, one for each document of X, "
-            f"got {len(part_names)}."
-        )
-    filled = np.flatnonzero(np.diff(ptr))  # empty documents have no position
-    if len(filled) == 0:
-        raise ValueError("X has no segments to plot.")
-    names = None if part_names is None else [part_names[int(d)] for d in filled]
-    return check_parts(int(ptr[-1]), ptr[filled[1:]], names)
 
 
 def shares_of(estimator: Any, samples: Any) -> tuple[Any, Any]:
@@ -403,12 +397,6 @@ class TopicEvolutionDisplay(Display):
     >>> [text.get_text() for text in display.legend_.get_texts()]
     ['topic 1', 'topic 0', 'other']
     """
-
-    segment_topic: NDArray[np.float64]
-    doc_topic: NDArray[np.float64] | None
-    topic_names: list[str]
-    areas_: list[Any] | None
-    bars_: list[Any] | None
 
     def __init__(
         self,

@@ -457,7 +457,20 @@ class ComponentCountDisplay(Display):
         """
         cls._check_matplotlib()
         check_is_fitted(estimator)
-        probabilities, n_components = _find_numbers(estimator)
+        trace = getattr(estimator, "trace_", {})
+        if hasattr(estimator, "n_components_distribution_"):
+            probabilities = estimator.n_components_distribution_
+            n_components = int(estimator.n_components_)
+        elif "n_active_components" in trace and hasattr(estimator, "state_shares_"):
+            numbers = np.asarray(trace["n_active_components"]).astype(np.int64).ravel()
+            probabilities = np.bincount(numbers) / len(numbers)
+            n_components = count_active(estimator.state_shares_)
+        else:
+            raise TypeError(
+                f"estimator must be a model that learns a number of components, got a fitted "
+                f"{type(estimator).__name__}, which has neither n_components_distribution_ nor "
+                "numbers of states in use."
+            )
         n_samples = estimator.trace_["log_joint"].size
         display = cls(probabilities, n_components=n_components, n_samples=n_samples)
         return display.plot(ax)
@@ -495,18 +508,3 @@ class ComponentCountDisplay(Display):
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.spines[["top", "right"]].set_visible(False)
         return self
-
-
-def _find_numbers(estimator: Any) -> tuple[Any, int]:
-    """Return the posterior of the number of components, and the number in the attributes."""
-    if hasattr(estimator, "n_components_distribution_"):
-        return estimator.n_components_distribution_, int(estimator.n_components_)
-    trace = getattr(estimator, "trace_", {})
-    if "n_active_components" in trace and hasattr(estimator, "state_shares_"):
-        numbers = np.asarray(trace["n_active_components"]).astype(np.int64).ravel()
-        return np.bincount(numbers) / len(numbers), count_active(estimator.state_shares_)
-    raise TypeError(
-        f"estimator must be a model that learns a number of components, got a fitted "
-        f"{type(estimator).__name__}, which has neither n_components_distribution_ nor numbers of "
-        "states in use."
-    )

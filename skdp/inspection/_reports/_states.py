@@ -20,7 +20,6 @@ from skdp.inspection._reports._page import (
     choose_evenly,
     count_shown,
     escape,
-    number,
     numbers,
     write_page,
 )
@@ -152,26 +151,6 @@ def _most_frequent(states: NDArray[np.int64], width: int) -> NDArray[np.int64]:
 def _thousandths(values: NDArray[np.float64]) -> list[int]:
     found: list[int] = np.rint(1000.0 * values).astype(np.int64).tolist()
     return found
-
-
-def describe_forecast(
-    history: NDArray[np.float64], found: Any, columns: list[ReportedColumn], times: list[str] | None
-) -> dict[str, Any]:
-    """Return a forecast for the page, after twice as many observed steps."""
-    n_ahead = len(found["mean"])
-    n_before = max(len(history) - 2 * n_ahead, 0)
-    past = history[n_before:]
-    if times is not None:
-        times = times[n_before:]
-    columns_shown = range(len(columns))
-    return {
-        "n": n_before,
-        "x": times,
-        "past": [numbers(past[:, d]) for d in columns_shown],
-        "mean": [[number(x) for x in found["mean"][:, d]] for d in columns_shown],
-        "lo": [numbers(found["quantiles"][:, d, 0]) for d in columns_shown],
-        "hi": [numbers(found["quantiles"][:, d, 1]) for d in columns_shown],
-    }
 
 
 # The page of a report.
@@ -322,7 +301,9 @@ def state_report(
     rows = tabulate(states, ptr, values, columns)
 
     chosen = choose_evenly(n_sequences, max_sequences)
-    some = X if len(chosen) == n_sequences else _take(X, chosen)
+    some = X
+    if len(chosen) < n_sequences:
+        some = X[chosen] if isinstance(X, Ragged) else [X[i] for i in chosen.tolist()]
     state_proba, change_proba = model.predict_proba(some), model.predict_change_proba(some)
     if is_single:
         state_proba, change_proba = [state_proba], [change_proba]
@@ -331,7 +312,10 @@ def state_report(
     for i, of_states, of_changes in zip(chosen.tolist(), state_proba, change_proba, strict=True):
         own = X if is_single else X[i : i + 1]
         here = slice(ptr[i], ptr[i + 1])
-        ahead, reason = _forecast(model, own, values[here], n_forecast, interval, drawn)
+        times = find_times(own, None)
+        if times is not None:
+            times = write_times(check_times(times, here.stop - here.start))
+        ahead, reason = _forecast(model, own, values[here], n_forecast, interval, len(drawn))
         if reason:
             missing[names[i]] = reason
         series = Series(
@@ -340,7 +324,7 @@ def state_report(
             states[here],
             of_states.max(axis=1),
             of_changes,
-            _write_times(own, here.stop - here.start),
+            times,
             ahead,
         )
         shown.append(describe(series, len(chosen), _MOST_COLUMNS))
@@ -384,24 +368,13 @@ def _find_columns(model: Any, n_columns: int) -> list[ReportedColumn]:
     ]
 
 
-def _take(X: Any, chosen: NDArray[np.int64]) -> Any:
-    """Return some sequences of X."""
-    return X[chosen] if isinstance(X, Ragged) else [X[i] for i in chosen.tolist()]
-
-
-def _write_times(own: Any, n_steps: int) -> list[str] | None:
-    """Return the dates in the index of a data frame, alone or in a list; None without dates."""
-    times = find_times(own, None)
-    return None if times is None else write_times(check_times(times, n_steps))
-
-
 def _forecast(
     model: Any,
     own: Any,
     values: NDArray[np.float64],
     n_steps: int | None,
     interval: float,
-    columns: list[ReportedColumn],
+    n_columns: int,
 ) -> tuple[dict[str, Any] | None, str]:
     """Return the forecast of a sequence, or None and the reason why there is none."""
     if n_steps == 0:
@@ -420,11 +393,20 @@ def _forecast(
     is_list = isinstance(found["mean"], list)
     only = {name: each[0] if is_list else each for name, each in found.items()}
     frame = own[0] if is_list and isinstance(own, list | tuple) else own
+    n_before = max(len(values) - 2 * len(only["mean"]), 0)  # twice as many steps are shown before
     times = None
     if "frame" in only:
         joined = _join_times(frame, only["frame"], len(values) + len(only["mean"]))
-        times = write_times(joined) if joined.dtype.kind == "M" else None
-    return describe_forecast(values, only, columns, times), ""
+        times = write_times(joined)[n_before:] if joined.dtype.kind == "M" else None
+    columns_shown = range(n_columns)
+    return {
+        "n": n_before,
+        "x": times,
+        "past": [numbers(values[n_before:, d]) for d in columns_shown],
+        "mean": [numbers(only["mean"][:, d]) for d in columns_shown],
+        "lo": [numbers(only["quantiles"][:, d, 0]) for d in columns_shown],
+        "hi": [numbers(only["quantiles"][:, d, 1]) for d in columns_shown],
+    }, ""
 
 
 def _write_body(

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count
-from skdp.data import check_corpus
-from skdp.data._ragged import Offsets
+from skdp.data import SegmentedCorpus, check_corpus
 from skdp.inspection._axes import PALETTE, check_names, write_name
 from skdp.inspection._reports._page import (
     check_target,
@@ -52,12 +51,9 @@ _N_OWNERS = 5
 class ReportedCorpus(NamedTuple):
     """The documents of a page."""
 
-    doc_ptr: Offsets
-    segment_ptr: Offsets
-    tokens: NDArray[Any]
+    documents: SegmentedCorpus
     shares: NDArray[np.float64]
     """Topic shares of their segments, (n_segments, K)."""
-    part_ptr: Offsets | None
     cut_proba: list[NDArray[np.float64]] | None
     cuts: list[NDArray[np.int64]] | None
     titles: list[str]
@@ -65,7 +61,7 @@ class ReportedCorpus(NamedTuple):
 
 def weigh_topics(corpus: ReportedCorpus) -> NDArray[np.float64]:
     """Return expected numbers of tokens of the topics in some documents, (K,)."""
-    weights: NDArray[np.float64] = np.diff(corpus.segment_ptr) @ corpus.shares
+    weights: NDArray[np.float64] = np.diff(corpus.documents.segment_ptr) @ corpus.shares
     if not weights.sum() > 0.0:
         raise ValueError("X must have words if topics were given: they have no other shares.")
     return weights
@@ -169,30 +165,29 @@ def _describe(
     corpus: ReportedCorpus, d: int, order: NDArray[np.int64], log_p: NDArray[np.float64]
 ) -> dict[str, Any]:
     """Return a document for the page, with word ids in place of positions in its list of words."""
-    begin, end = corpus.doc_ptr[d : d + 2].tolist()
-    n_segments = end - begin
+    begin, end = corpus.documents.doc_ptr[d : d + 2].tolist()
+    n_segments, document = end - begin, corpus.documents[d : d + 1]
+    ptr, part_ptr, shares_of_all = document.segment_ptr, document.part_ptr, corpus.shares[begin:end]
     most = max(1, min(_MOST_COLUMNS, _COLUMNS_OF_PAGE // max(len(corpus.titles), 1)))
     width = max(1, -(-n_segments // most))
-    edges = np.minimum(np.arange(begin, end + width, width), end) if n_segments else [begin]
-    edges = np.unique(edges)
-    lengths = np.diff(corpus.segment_ptr[begin : end + 1]).astype(np.float64)
+    edges = np.unique(np.minimum(np.arange(0, n_segments + width, width), n_segments))
+    lengths = np.diff(ptr).astype(np.float64)
     columns, marked, sizes = [], [], []
     for first, last in pairwise(edges):
-        weights = lengths[first - begin : last - begin]
+        weights = lengths[first:last]
         shares = np.average(
-            corpus.shares[first:last], axis=0, weights=weights if weights.sum() > 0.0 else None
+            shares_of_all[first:last], axis=0, weights=weights if weights.sum() > 0.0 else None
         )
-        tokens = corpus.tokens[corpus.segment_ptr[first] : corpus.segment_ptr[last]]
+        tokens = document.tokens[ptr[first] : ptr[last]]
         columns.append(_pack(shares[order], _MOST_SHARES))
         marked.append(_find_marked(tokens, log_p))
         sizes.append(len(tokens))
-    tokens = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
-    ids, counts = np.unique(tokens, return_counts=True)
+    ids, counts = np.unique(document.tokens, return_counts=True)
     if len(ids) > _MOST_WORDS:
         ids = np.sort(ids[np.argsort(-counts, kind="stable")[:_MOST_WORDS]])
     found = {
         "t": write_name(corpus.titles[d]),
-        "n": len(tokens),
+        "n": len(document.tokens),
         "s": n_segments,
         "z": width,  # segments in a column
         "c": columns,  # their shares of topics
@@ -200,10 +195,8 @@ def _describe(
         "m": marked,  # words that stand out in the columns
         "w": ids,
     }
-    if corpus.part_ptr is not None and corpus.cuts is None:
-        inner = corpus.part_ptr[(corpus.part_ptr > begin) & (corpus.part_ptr < end)]
-        # columns that begin a part of the corpus
-        found["p"] = np.unique((inner - begin) // width).tolist()
+    if part_ptr is not None and corpus.cuts is None:
+        found["p"] = np.unique(part_ptr[1:-1] // width).tolist()  # columns that begin a part
     if corpus.cut_proba is not None and corpus.cuts is not None:
         places = (np.arange(len(corpus.cut_proba[d])) + 1) // width
         largest = np.zeros(max(len(columns), 1))
@@ -398,16 +391,7 @@ def _read(model: Any, samples: Any, titles: list[str]) -> ReportedCorpus:
     proba = cuts = None
     if hasattr(model, "predict_proba"):
         proba, cuts = model.predict_proba(samples), model.predict(samples)
-    return ReportedCorpus(
-        corpus.doc_ptr,
-        corpus.segment_ptr,
-        corpus.tokens,
-        shares_of(model, samples)[1],
-        corpus.part_ptr,
-        proba,
-        cuts,
-        titles,
-    )
+    return ReportedCorpus(corpus, shares_of(model, samples)[1], proba, cuts, titles)
 
 
 def _write_topic(topic: dict[str, Any], data: dict[str, Any]) -> str:
@@ -434,6 +418,6 @@ def _write_notes(corpus: ReportedCorpus, data: dict[str, Any]) -> list[str]:
             "Lines in strips are probabilities of cuts. Units that begin a part are those of the "
             "most probable division of the whole document."
         )
-    elif corpus.part_ptr is not None:
+    elif corpus.documents.part_ptr is not None:
         notes.append("Lines in strips are the boundaries of the parts of documents.")
     return notes
