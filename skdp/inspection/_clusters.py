@@ -197,7 +197,14 @@ class ClusterDisplay(Display):
         masses = list(masses)
         if not masses or not all(is_number(mass) and 0.0 < mass < 1.0 for mass in masses):
             raise ValueError(f"masses must be numbers between 0 and 1, got {shorten(masses)}.")
-        groups, names = self._group()
+        found, n = np.unique(self.labels), len(PALETTE)
+        groups = [
+            (self.labels == label, color, str(label))
+            for label, color in zip(found, PALETTE, strict=False)
+        ]
+        if len(found) > n:
+            groups.append((self.labels > found[n - 1], GREY, f"{len(found) - n} others"))
+        names = [with_count(name, int(rows.sum())) for rows, _, name in groups]
         ax = self._open(ax, (5.6, 4.4), names)
         self.contours_ = None
         if self.grid is not None:
@@ -219,25 +226,12 @@ class ClusterDisplay(Display):
                 linewidth=0.4,
                 zorder=2,
             )
-            for rows, color in groups
+            for rows, color, _ in groups
         ]
         for axis, name in zip((ax.xaxis, ax.yaxis), self.column_names, strict=True):
             axis.set_label_text(write_name(name), **LITERAL)
         self._add_legend(self.points_, names)
         return self
-
-    def _group(self) -> tuple[list[tuple[NDArray[np.bool_], str]], list[str]]:
-        """Return the rows and colors of the entries of the legend, and their names."""
-        found, groups, names = np.unique(self.labels), [], []
-        for place, label in enumerate(found[: len(PALETTE)]):
-            rows = self.labels == label
-            groups.append((rows, PALETTE[place]))
-            names.append(with_count(str(label), int(rows.sum())))
-        if len(found) > len(PALETTE):
-            rows = self.labels > found[len(PALETTE) - 1]
-            groups.append((rows, GREY))
-            names.append(with_count(f"{len(found) - len(PALETTE)} others", int(rows.sum())))
-        return groups, names
 
 
 def _check_labels(labels: ArrayLike, n_rows: int) -> Places:
