@@ -510,17 +510,14 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
     def _find(self, X: Any) -> Floats:
         """Return the distributions of the outcomes in the rows of X."""
         check_is_fitted(self)
+        row_of: Any = slice(None)
         if self._is_precomputed():
             contexts: NDArray[Any] = self._check_similarities(X, reset=False)
-            row_of = None
         else:
             values = read_columns(self, X, reset=False)
-            codes = find_codes(self._columns, values)
-            contexts, row_of = codes, None
-            if self._contexts is None:
-                contexts, row_of, *_ = unique_rows(codes)
-            else:
-                contexts = as_rows(values)
+            contexts, row_of, *_ = unique_rows(find_codes(self._columns, values))
+            if self._contexts is not None:  # the kernel compares the values of all rows
+                contexts, row_of = as_rows(values), slice(None)
         step = max(1, min(_BLOCK, _MOST_PAIRS // self._predictor.n_contexts))
         parts = []
         for begin in range(0, len(contexts), step):
@@ -528,8 +525,7 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
             if self._contexts is not None:
                 block = self._compare(block, self._contexts)
             parts.append(self._predictor.predict(block, self._models))
-        proba = np.concatenate(parts)
-        return proba if row_of is None else proba[row_of]
+        return np.asarray(np.concatenate(parts)[row_of])
 
     def _distributions(self, contexts: Floats) -> Floats:
         return contexts

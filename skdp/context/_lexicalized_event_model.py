@@ -222,7 +222,11 @@ class LexicalizedTrees:
         flat = [name for level in names for name in level]
         X = np.empty((len(sites.tree), len(flat)), dtype=object)
         for column, name in enumerate(flat):
-            X[:, column] = self._look_up(name, sites)
+            if name == "dist":
+                X[:, column] = sites.dist
+                continue
+            what, _, whose = name.partition("_")
+            X[:, column] = self._features[what][getattr(sites, _WHOSE[whose])]
         first, *second = (self._features[name] for name in outcome)
         y = first[sites.node]
         for other in second:
@@ -238,13 +242,6 @@ class LexicalizedTrees:
             feature_names=flat,
             tree_index=sites.tree,
         )
-
-    def _look_up(self, name: str, sites: _Sites) -> NDArray[Any]:
-        """Return a feature at each site."""
-        if name == "dist":
-            return sites.dist
-        what, _, whose = name.partition("_")
-        return np.asarray(self._features[what][getattr(sites, _WHOSE[whose])])
 
     def _find_sites(self, kind: str, *, stop: bool) -> _Sites:
         rows: list[tuple[int, int, int, int, str]] = []
@@ -346,23 +343,18 @@ def _check_annotations(annotations: Any, trees: list[NodeLists]) -> list[tuple[s
                 f"annotations of tree {i} must be a list of {len(tree.labels)} pairs (s, sa), one "
                 f"for each node, got {shorten(entry)}."
             )
-        pairs += [_check_pair(pair, i, node) for node, pair in enumerate(entry)]
+        for node, given in enumerate(entry):
+            pair = (NULL, NULL) if given is None else given
+            where = f"The annotation of node {node} of tree {i}"
+            is_pair = isinstance(pair, list | tuple) and len(pair) == 2
+            if not is_pair or not all(isinstance(text, str) for text in pair):
+                raise TypeError(f"{where} must be a pair of str, or None, got {shorten(pair)}.")
+            if not all(len(text.split()) == 1 and text == text.strip() for text in pair):
+                raise ValueError(
+                    f"{where} must not be empty or have white space, got {shorten(pair)}."
+                )
+            pairs.append((pair[0], pair[1]))
     return pairs
-
-
-def _check_pair(pair: Any, tree: int, node: int) -> tuple[str, str]:
-    if pair is None:
-        return NULL, NULL
-    where = f"The annotation of node {node} of tree {tree}"
-    if (
-        not isinstance(pair, list | tuple)
-        or len(pair) != 2
-        or not all(isinstance(text, str) for text in pair)
-    ):
-        raise TypeError(f"{where} must be a pair of str, or None, got {shorten(pair)}.")
-    if not all(len(text.split()) == 1 and text == text.strip() for text in pair):
-        raise ValueError(f"{where} must not be empty or have white space, got {shorten(pair)}.")
-    return pair[0], pair[1]
 
 
 # Probabilities of trees, from classifiers of their events.

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._checks import check_count
 from skdp.data._ragged import (
@@ -138,20 +137,6 @@ def is_bag(X: Any) -> bool:
     return any(
         cls.__name__ == "Bag" and cls.__module__.startswith("dask.bag") for cls in type(X).__mro__
     )
-
-
-def split_samples(sizes: NDArray[np.int64], n_partitions: int) -> list[tuple[int, int]]:
-    """Return runs of samples of about the same total size, none of which is empty."""
-    ends = np.cumsum(sizes)
-    total = int(ends[-1]) if len(ends) else 0
-    # The same runs as the shards of a topic model, if none of these is empty.
-    targets = np.arange(1, n_partitions) * (total / n_partitions)
-    cuts = np.searchsorted(ends, targets, side="left") + 1
-    bounds = [0]
-    for i, cut in enumerate(cuts, start=1):
-        last = len(sizes) - (n_partitions - i)  # leaves a sample for each of the remaining runs
-        bounds.append(min(max(int(cut), bounds[-1] + 1), last))
-    return list(pairwise([*bounds, len(sizes)]))
 
 
 class Partitioned:
@@ -307,11 +292,18 @@ class Partitioned:
                 f"n_partitions must be at most {len(container)}, the number of "
                 f"{cls._kind._level_names[0]}s, got {n_partitions}."
             )
-        sizes = np.diff(container._item_ptr)
+        ends = container._item_ptr[1:]
+        # The same runs as the shards of a topic model, if none of these is empty.
+        targets = np.arange(1, n_partitions) * (ends[-1] / n_partitions)
+        cuts = np.searchsorted(ends, targets, side="left") + 1
+        bounds = [0]
+        for i, cut in enumerate(cuts, start=1):
+            last = len(ends) - (n_partitions - i)  # leaves a sample for each of the remaining runs
+            bounds.append(min(max(int(cut), bounds[-1] + 1), last))
         return cls._make(
             [
                 Partition(cls._kind, i, container.n_features, container[begin:end], end - begin)
-                for i, (begin, end) in enumerate(split_samples(sizes, n_partitions))
+                for i, (begin, end) in enumerate(pairwise([*bounds, len(ends)]))
             ]
         )
 

@@ -149,7 +149,10 @@ class SegmentedCorpus(RaggedTokens):
                 )
             check_unmasked(document, f"document {d}")
         part_ptr = None
-        if _is_in_parts(parts):
+        items = (item for document in parts for item in document)
+        first = next((item for item in items if _size(item) > 0), ())  # a segment, or a part
+        is_list = isinstance(first, list | tuple | np.ndarray)
+        if is_list and any(_size(each) >= 0 for each in first):
             divided = [[_as_part(part, d) for part in document] for d, document in enumerate(parts)]
             part_ptr = offsets([len(part) for document in divided for part in document if part])
             parts = [[segment for part in document for segment in part] for document in divided]
@@ -404,13 +407,6 @@ class SegmentedCorpus(RaggedTokens):
         first, last = np.searchsorted(self._part_ptr, (begin, end))
         parts = pairwise((self._part_ptr[first : last + 1] - begin).tolist())
         return [segments[b:e] for b, e in parts]
-
-
-def _is_in_parts(documents: list[Any]) -> bool:
-    """Return whether the first item of a document that is not empty is a part, not a segment."""
-    items = (item for document in documents for item in document)
-    first = next((item for item in items if _size(item) > 0), ())
-    return isinstance(first, list | tuple | np.ndarray) and any(_size(each) >= 0 for each in first)
 
 
 def _size(item: Any) -> int:

@@ -173,18 +173,17 @@ class StateSequenceDisplay(Display):
         self.boundaries = check_boundaries(boundaries, n_steps)
         self.times = None if times is None else check_times(times, n_steps)
         self.observations, self.column_names = None, None
+        # Without observations a state is a guess: such steps do not count for its color.
+        self._is_observed = np.ones(n_steps, dtype=bool)
         if observations is not None:
             self.observations = check_observations(observations, n_steps)
+            self._is_observed = observed_steps(self.observations)
         if column_names is not None:
             if self.observations is None:
                 raise ValueError("column_names are the names of observations, which are not given.")
             self.column_names = check_names(
                 column_names, "column_names", self.observations.shape[1]
             )
-        # Without observations a state is a guess: such steps do not count for its color.
-        self._is_observed = np.ones(n_steps, dtype=bool)
-        if self.observations is not None:
-            self._is_observed = observed_steps(self.observations)
         self.matches: dict[int, Any] = {}
         self.agreement: float | None = None
         self.state_names = None

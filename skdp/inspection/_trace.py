@@ -320,16 +320,17 @@ class LowerBoundDisplay(Display):
         highest = max(float(bounds.max()) for bounds in self.lower_bounds)
         self.lines_ = []
         for i, bounds in enumerate(self.lower_bounds):
-            values = bounds
+            values, is_best = bounds, i == self.best_
+            color = PALETTE[0 if self.names is None else i % len(PALETTE)]
             if kind == "gap":
                 values = np.where(bounds < highest, highest - bounds, np.nan)
             self.lines_ += ax.plot(
                 np.arange(1, len(bounds) + 1),
                 values,
-                color=self._color(i),
-                linewidth=1.8 if i == self.best_ else 1.0,
+                color=GREY if self.names is None and not is_best else color,
+                linewidth=1.8 if is_best else 1.0,
                 marker="." if len(bounds) <= 25 else "",
-                zorder=3 if i == self.best_ else 2,
+                zorder=3 if is_best else 2,
             )
         ax.set(xlabel="iteration", ylabel="lower bound" if kind == "bound" else "below the highest")
         if kind == "gap":
@@ -341,11 +342,6 @@ class LowerBoundDisplay(Display):
         if names:
             self._add_legend(self.lines_, names)
         return self
-
-    def _color(self, i: int) -> str:
-        if self.names is None and i != self.best_:
-            return GREY
-        return PALETTE[0 if self.names is None else i % len(PALETTE)]
 
 
 def _check_bounds(bounds: ArrayLike, i: int) -> NDArray[np.float64]:

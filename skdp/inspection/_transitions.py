@@ -326,26 +326,23 @@ class TransitionDisplay(Display):
         leave = self.transmat - np.diag(np.diag(self.transmat))
         totals = leave.sum(axis=1, keepdims=True)
         jumps = np.divide(leave, totals, out=np.zeros_like(leave), where=totals > 0.0)
+        jumps = jumps[np.ix_(self.states_, self.states_)]
         arcs = []
-        for a, i in enumerate(self.states_):
-            for b, j in enumerate(self.states_):
-                probability = jumps[i, j]
-                if probability == 0.0 or probability < min_probability:
-                    continue
-                arc = FancyArrowPatch(
-                    positions[a],
-                    positions[b],
-                    connectionstyle="arc3,rad=0.2",
-                    arrowstyle="-|>",
-                    mutation_scale=7.0 + _ARC * probability,
-                    shrinkA=radii[a],
-                    shrinkB=radii[b] + 1.0,
-                    linewidth=0.3 + _ARC * probability,
-                    color="#555555",
-                    alpha=0.3 + 0.6 * probability,
-                    zorder=2,
-                )
-                arcs.append(self.ax_.add_patch(arc))
+        for a, b in np.argwhere((jumps > 0.0) & (jumps >= min_probability)):
+            arc = FancyArrowPatch(
+                positions[a],
+                positions[b],
+                connectionstyle="arc3,rad=0.2",
+                arrowstyle="-|>",
+                mutation_scale=7.0 + _ARC * jumps[a, b],
+                shrinkA=radii[a],
+                shrinkB=radii[b] + 1.0,
+                linewidth=0.3 + _ARC * jumps[a, b],
+                color="#555555",
+                alpha=0.3 + 0.6 * jumps[a, b],
+                zorder=2,
+            )
+            arcs.append(self.ax_.add_patch(arc))
         return arcs
 
 

@@ -231,7 +231,10 @@ class Screening:
         )
         singles = {each.chain[0]: each for each in by_evidence}
         followers = list(singles)[:_MOST_COLUMNS]
-        chosen = self._helpful(by_evidence)[:_MOST_SINGLES]
+        # Single columns predict better than the best of as many by chance.
+        least = np.log(max(len(by_evidence), 1)) + _LEAST_GAIN
+        least = self._root.evidence + least / self._events.counts.sum()
+        chosen = [each for each in by_evidence if each.evidence > least][:_MOST_SINGLES]
         objective = self._objective(chosen)
         weights = fit_pool_weights(objective)
         waiting = [self._extend(singles[i], j) for i in followers for j in followers if i != j]
@@ -254,12 +257,6 @@ class Screening:
         # A chain with an unknown column is replaced by shorter ones.
         needed = [j for j in singles if any(j in chain for chain in chains)]
         return [*((j,) for j in needed), *(chain for chain in chains if len(chain) > 1)]
-
-    def _helpful(self, singles: list[_CandidateChain]) -> list[_CandidateChain]:
-        """Return the chains that predict better than the best of as many chains by chance."""
-        n = self._events.counts.sum()
-        least = (np.log(max(len(singles), 1)) + _LEAST_GAIN) / n
-        return [each for each in singles if each.evidence > self._root.evidence + least]
 
     def _objective(self, chosen: list[_CandidateChain]) -> PoolObjective:
         return PoolObjective.of(
@@ -480,11 +477,21 @@ class TreePredictor:
     ) -> list[list[BackoffStep]]:
         """Return a step for the base and for each level, row by row."""
         tree = self._tree
-        cells = tree.find_cells(outcomes, contexts)
+        cells, is_seen = tree.find_cells(outcomes, contexts), contexts >= 0
 
         def add(each: CountedModel, total: Floats) -> None:
-            total += _explain(each, contexts, cells)
+            total[0, :, 1:] += np.where(is_seen, each.customers[contexts], 0)
+            total[1, :, 1:] += np.where(is_seen, each.tables[contexts], 0)
+            left = np.ones(total.shape[1:])
+            left[:, 1:] = np.where(is_seen, each.model.backoff[contexts], 1.0)
+            # All narrower contexts dilute the contribution of a context.
+            below = np.ones_like(left)
+            below[:, :-1] = np.cumprod(left[:, :0:-1], axis=1)[:, ::-1]
+            total[2, :, 0] += below[:, 0]
+            total[2, :, 1:] += (1.0 - left[:, 1:]) * below[:, 1:]
+            total[3, :, 1:] += np.where(cells >= 0, each.model.mass[cells], 0.0) * below[:, 1:]
 
+        # Customers, tables, weight and probability of contexts, the base first.
         found = self._mean(add, 4, len(contexts), contexts.shape[1] + 1)
         found[3, :, 0] = found[2, :, 0] * (1.0 / tree.n_outcomes)
         shown = [column for level in tree.levels for column in level]
@@ -501,24 +508,6 @@ class TreePredictor:
             ]
             for i in range(len(contexts))
         ]  # fmt: skip
-
-
-def _explain(counted: CountedModel, contexts: Ints, cells: Ints) -> Floats:
-    """Return customers, tables, weight and probability of contexts, the base first, (4, n, M)."""
-    model = counted.model
-    is_seen, is_cell = contexts >= 0, cells >= 0
-    found = np.zeros((4, len(contexts), contexts.shape[1] + 1))
-    found[0, :, 1:] = np.where(is_seen, counted.customers[contexts], 0)
-    found[1, :, 1:] = np.where(is_seen, counted.tables[contexts], 0)
-    left = np.ones(found.shape[1:])
-    left[:, 1:] = np.where(is_seen, model.backoff[contexts], 1.0)
-    # All narrower contexts dilute the contribution of a context.
-    below = np.ones_like(left)
-    below[:, :-1] = np.cumprod(left[:, :0:-1], axis=1)[:, ::-1]
-    found[2, :, 0] = below[:, 0]
-    found[2, :, 1:] = (1.0 - left[:, 1:]) * below[:, 1:]
-    found[3, :, 1:] = np.where(is_cell, model.mass[cells], 0.0) * below[:, 1:]
-    return found
 
 
 def _name_columns(columns: Iterable[int], names: NDArray[Any] | None) -> list[str]:

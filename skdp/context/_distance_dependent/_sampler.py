@@ -617,14 +617,6 @@ N_PROPOSALS = 4
 """Number of links that are proposed for an observation per sweep."""
 
 
-def name_by_first(labels: Places) -> Places:
-    """Return the components, renumbered from 0 in the order of their first members."""
-    _, firsts, names = np.unique(labels, return_index=True, return_inverse=True)
-    places = np.empty(len(firsts), dtype=np.int64)
-    places[np.argsort(firsts)] = np.arange(len(firsts))
-    return places[names.ravel()]
-
-
 def list_sources(links: Places) -> tuple[Places, Places, Places]:
     """Return linked lists of the links to each observation: first, after, before; -1 ends them."""
     first, after, before = (np.full(len(links), -1, dtype=np.int64) for _ in range(3))
@@ -706,7 +698,10 @@ class LinkSampler(ChainComponent):
             N_PROPOSALS, self.concentration, self.outcome_prior, self._log_gammas,
             self._log_total_gammas, self.similarity.source, components, self.stream,
         )  # fmt: skip
-        self.labels = name_by_first(components.labels)
+        _, firsts, names = np.unique(components.labels, return_index=True, return_inverse=True)
+        numbers = np.empty(len(firsts), dtype=np.int64)  # in the order of first members
+        numbers[np.argsort(firsts)] = np.arange(len(firsts))
+        self.labels = numbers[names.ravel()]
         self._draw_outcome_prior()
         self._draw_concentration()
         self.similarity.draw(self.links, self.concentration, self.stream)

@@ -119,7 +119,11 @@ def describe(series: Series, n_sequences: int, n_columns: int) -> dict[str, Any]
     n_steps = len(series.states)
     width = choose_width(n_steps, n_sequences)
     edges = np.arange(0, n_steps, width)
-    states = series.states if width == 1 else _most_frequent(series.states, width)
+    states = series.states
+    if width > 1:  # the most frequent state of each bin, the lowest number among equal ones
+        counts = np.zeros((len(edges), int(states.max()) + 1), dtype=np.int64)
+        np.add.at(counts, (np.arange(n_steps) // width, states), 1)
+        states = counts.argmax(axis=1)
     begins = np.flatnonzero(np.diff(states, prepend=states[0] - 1))
     found: dict[str, Any] = {
         "t": write_name(series.title),
@@ -138,14 +142,6 @@ def describe(series: Series, n_sequences: int, n_columns: int) -> dict[str, Any]
         found["lo"] = [numbers(np.fmin.reduceat(column, edges)) for column in values]
         found["hi"] = [numbers(np.fmax.reduceat(column, edges)) for column in values]
     return found
-
-
-def _most_frequent(states: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    """Return the most frequent state of each bin, the lowest number among equal ones."""
-    bins = np.arange(len(states)) // width
-    counts = np.zeros((int(bins[-1]) + 1, int(states.max()) + 1), dtype=np.int64)
-    np.add.at(counts, (bins, states), 1)
-    return counts.argmax(axis=1)
 
 
 def _thousandths(values: NDArray[np.float64]) -> list[int]:

@@ -358,7 +358,11 @@ def topic_report(
     if len(chosen) < n_documents:  # a data frame is kept: its columns have names to check
         rows = getattr(X, "iloc", X) if hasattr(X, "columns") else everything
         samples = rows[chosen.tolist()]
-    corpus = _read(model, samples, [names[d] for d in chosen])
+    proba = cuts = None
+    if hasattr(model, "predict_proba"):
+        proba, cuts = model.predict_proba(samples), model.predict(samples)
+    shares, shown = shares_of(model, samples)[1], check_corpus(model, samples, reset=False)
+    corpus = ReportedCorpus(shown, shares, proba, cuts, [names[d] for d in chosen])
 
     is_trained = hasattr(model, "_topic_tokens")
     weights = model._tokens_of_topics("topic_report") if is_trained else weigh_topics(corpus)
@@ -383,15 +387,6 @@ def topic_report(
         data=data,
         script="topics.js",
     )
-
-
-def _read(model: Any, samples: Any, titles: list[str]) -> ReportedCorpus:
-    """Return the documents of the page with the model's results for them."""
-    corpus = check_corpus(model, samples, reset=False)
-    proba = cuts = None
-    if hasattr(model, "predict_proba"):
-        proba, cuts = model.predict_proba(samples), model.predict(samples)
-    return ReportedCorpus(corpus, shares_of(model, samples)[1], proba, cuts, titles)
 
 
 def _write_topic(topic: dict[str, Any], data: dict[str, Any]) -> str:
