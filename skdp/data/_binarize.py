@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import check_count, shorten
+from skdp._checks import check_choice, check_count, shorten
 from skdp.data._parse_tree import (
     HeadFinder,
     Item,
@@ -506,8 +506,7 @@ def read_trees(
     >>> read_trees(io.StringIO(text), clean=True)
     [<ParseTree (ROOT (S (NP he) (VP ran)) (. .))>, None]
     """
-    if on_bad_trees not in ("error", "warn"):
-        raise ValueError(f"on_bad_trees must be 'error' or 'warn', got {on_bad_trees!r}.")
+    check_choice(on_bad_trees, "on_bad_trees", "error", "warn")
     check_label(root_label, "root_label")
     name = _name_of(file)
     bad: list[tuple[int, int, str]] = []

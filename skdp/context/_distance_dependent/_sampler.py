@@ -388,10 +388,15 @@ class _TableSimilarity(Similarity):
     """Base class of similarities in a table of all pairs of contexts."""
 
     is_table = True
+    _data_attributes = (
+        *("_observations", "_repeats", "_distances", "_similarities", "source"),
+        *("_context_of_column", "_column_repeats", "_starts_group"),
+    )
 
-    def _make_table(self, observations: ContextObservations, groups: Places) -> None:
-        """Make a table whose sums are filled in later."""
-        n_groups, context_of = int(groups.max()) + 1, observations.context_of
+    def attach(self, observations: ContextObservations, *, by_outcome: bool) -> None:
+        super().attach(observations, by_outcome=by_outcome)
+        groups, context_of = observations.groups(by_outcome=by_outcome), observations.context_of
+        n_groups = int(groups.max()) + 1
         n_contexts = observations.n_contexts
         keys, column_of, sizes = np.unique(
             groups * n_contexts + context_of, return_inverse=True, return_counts=True
@@ -411,28 +416,20 @@ class _TableSimilarity(Similarity):
         )
 
     def _accumulate(self, similarities: Floats) -> None:
+        """Fill in the sums of similarities, whose diagonal becomes 0."""
         self.source.own[:] = np.diagonal(similarities)
         columns = self._context_of_column, self._column_repeats, self._starts_group
         kernels.accumulate(similarities, *columns, self.source.cumulative)
+        np.fill_diagonal(similarities, 0.0)
+        self.sums = similarities @ self._repeats + self.source.own * (self._repeats - 1.0)
 
 
 class GivenTable(_TableSimilarity):
     """Given similarities."""
 
-    _data_attributes = (
-        *("_observations", "_repeats", "source"),
-        *("_context_of_column", "_column_repeats", "_starts_group"),
-    )
-
     def attach(self, observations: ContextObservations, *, by_outcome: bool) -> None:
         super().attach(observations, by_outcome=by_outcome)
-        assert observations.similarities is not None
-        similarities = observations.similarities
-        self._make_table(observations, observations.groups(by_outcome=by_outcome))
-        self._accumulate(similarities)
-        apart = np.array(similarities)
-        np.fill_diagonal(apart, 0.0)
-        self.sums = apart @ self._repeats + np.diagonal(similarities) * (self._repeats - 1.0)
+        self._accumulate(np.array(observations.similarities))
 
     def log_along(self, links: Places) -> float:
         assert self._observations.similarities is not None
@@ -445,14 +442,8 @@ class GivenTable(_TableSimilarity):
 class ProductTable(_Product, _TableSimilarity):
     """The product similarity for many columns, with more sets of columns than contexts."""
 
-    _data_attributes = (
-        *("_observations", "_repeats", "_distances", "_similarities", "source"),
-        *("_context_of_column", "_column_repeats", "_starts_group"),
-    )
-
     def attach(self, observations: ContextObservations, *, by_outcome: bool) -> None:
         super().attach(observations, by_outcome=by_outcome)
-        self._make_table(observations, observations.groups(by_outcome=by_outcome))
         n_contexts = observations.n_contexts
         self._distances = np.empty((n_contexts, n_contexts))
         self._similarities = np.empty((n_contexts, n_contexts))
@@ -462,8 +453,6 @@ class ProductTable(_Product, _TableSimilarity):
         kernels.measure(self._observations.codes, self.parameter, self._distances)
         kernels.exponentiate(self._distances, self._similarities)
         self._accumulate(self._similarities)
-        np.fill_diagonal(self._similarities, 0.0)
-        self.sums = np.asarray(self._similarities @ self._repeats + (self._repeats - 1.0))
 
     def _split(self, d: int) -> tuple[Floats, Floats]:
         alike, unlike = np.empty(len(self._repeats)), np.empty(len(self._repeats))
