@@ -259,10 +259,12 @@ class BackoffClassifier(ContextClassifier):
         -------
         list of lists of BackoffStep, or DataFrame
             For each row: the base, the root if there is one, and the context of every level, each
-            with ``level``, ``context``, ``customers``, ``tables``, ``weight`` (the share of its own
-            counts in the prediction; weights sum to 1) and ``probability`` (the contribution of
-            these counts; contributions sum to the probability of the predicted class). Values are
-            means over the stored samples. The frame also has a column ``row``.
+            with ``level``, ``context`` (the values of its and all preceding columns),
+            ``customers`` (its events, or the tables of the contexts below it; 0 if it is unseen),
+            ``tables`` (customers of the context in the level above), ``weight`` (the share of its
+            own counts in the prediction; weights sum to 1) and ``probability`` (the contribution
+            of these counts; contributions sum to the probability of the predicted class). Values
+            are means over the stored samples. The frame also has a column ``row``.
 
             With ``levels="auto"`` of `HDPBackoffClassifier` there is a step for the chain without
             columns, "root", and for each other chain: the narrowest context that was seen,

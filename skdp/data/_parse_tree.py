@@ -378,8 +378,7 @@ def _compile(label: str, rule: Any) -> list[_Pass]:
     """Return the searches of a rule, which may be a single search or a list."""
     if not isinstance(label, str):
         raise ValueError(f"The labels of head rules must be str, got {shorten(label)}.")
-    is_one = len(rule) == 2 and isinstance(rule[0], str) if isinstance(rule, tuple) else False
-    passes = [rule] if is_one else rule
+    passes = [rule] if isinstance(rule, tuple) else rule
     if not isinstance(passes, list) or not passes:
         raise _wrong(label, rule)
     found = []

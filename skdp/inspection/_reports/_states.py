@@ -21,6 +21,7 @@ from skdp.inspection._reports._page import (
     count_shown,
     escape,
     numbers,
+    read_file,
     write_page,
 )
 from skdp.inspection._state_sequence import _join_times
@@ -156,33 +157,6 @@ _FORECAST = 10
 """Number of steps of the forecast by default."""
 _MOST_COLUMNS = 8
 """Number of columns that are drawn."""
-
-_BODY = """<section aria-labelledby="states-title">
-<h2 id="states-title">States</h2>
-<p class="note" id="states-note">{note}</p>
-<div class="scroll" role="region" aria-labelledby="states-title" tabindex="0">
-<table id="states" aria-labelledby="states-title" aria-describedby="states-note">
-<thead><tr>{head}</tr></thead>
-<tbody>
-{rows}
-</tbody>
-</table>
-</div>
-</section>
-<section aria-labelledby="sequences-title">
-<h2 id="sequences-title">Sequences</h2>
-<p class="note">{sequences}</p>
-<div id="sequences" hidden>
-<div class="controls"><div><label for="sequence">Sequence</label>
-<select id="sequence"></select></div></div>
-<p class="note" id="scale"></p>
-<div id="chart"></div>
-<label for="step">Step</label>
-<input type="range" id="step" min="0" max="0" step="1" value="0">
-<div id="here" role="status"></div>
-<div id="forecast"></div>
-</div>
-</section>"""
 
 
 def state_report(
@@ -418,7 +392,7 @@ def _write_body(
         cells = [f"{100 * row.share:.1f} %", f"{row.n_runs:,}", f"{row.mean_length:,.1f}"]
         texts = "".join(f"<td>{escape(cell)}</td>" for cell in [*cells, *row.values])
         lines.append(f'<tr><th scope="row">{escape(labels[row.state])}</th>{texts}</tr>')
-    return _BODY.format(
+    return read_file("states.html").format(
         note="Durations are in steps. Columns have the mean ± the standard deviation of the "
         "observations, or the shares of the most frequent categories.",
         head="".join(f'<th scope="col">{escape(name)}</th>' for name in head),

@@ -22,6 +22,7 @@ from skdp.inspection._reports._page import (
     escape,
     number,
     numbers,
+    read_file,
     write_page,
 )
 from skdp.inspection._topic_evolution import shares_of
@@ -217,38 +218,6 @@ def _find_marked(tokens: NDArray[Any], log_p: NDArray[np.float64]) -> NDArray[np
 # The page of a report.
 
 
-_BODY = """<section aria-labelledby="topics-title">
-<h2 id="topics-title">Topics</h2>
-<div class="controls" id="topic-controls" hidden>
-<div><label for="relevance">Relevance of words, &lambda; = <output id="relevance-value" \
-for="relevance">{first:.2f}</output></label>
-<input type="range" id="relevance" min="0" max="{steps}" step="1" value="{step}" \
-aria-describedby="relevance-note">
-<p class="note" id="relevance-note">1: the most probable words. 0: words that other topics \
-lack.</p></div>
-<div><label for="words">Search words</label>
-<input type="search" id="words" autocomplete="off" aria-describedby="words-found">
-<p class="status" id="words-found" role="status"></p></div>
-</div>
-<p class="note">The percentage is the share of a topic in the words of {source}.</p>
-<ol class="topics" id="topics">
-{topics}
-</ol>
-</section>
-<section aria-labelledby="documents-title">
-<h2 id="documents-title">Documents</h2>
-<p class="note">{documents}</p>
-<div id="documents" hidden>
-<div class="controls"><div><label for="titles">Search documents by title or word</label>
-<input type="search" id="titles" autocomplete="off" aria-describedby="documents-found"></div></div>
-<p class="status" id="documents-found" role="status"></p>
-<p class="note" id="key"></p>
-<div id="strips"></div>
-<button type="button" id="more" hidden>Show more documents</button>
-</div>
-</section>"""
-
-
 def topic_report(
     model: Any,
     X: Any,
@@ -375,7 +344,7 @@ def topic_report(
         target,
         model,
         title,
-        body=_BODY.format(
+        body=read_file("topics.html").format(
             first=FIRST_STEP / N_STEPS,
             step=FIRST_STEP,
             steps=N_STEPS,
