@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skdp._checks import check_concentration, check_gamma_prior, check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
-from skdp._numeric import Floats, Ints
+from skdp._numeric import Floats
 from skdp._numeric._arrays import unique_rows
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
@@ -526,12 +526,6 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
                 block = self._compare(block, self._contexts)
             parts.append(self._predictor.predict(block, self._models))
         return np.asarray(np.concatenate(parts)[row_of])
-
-    def _distributions(self, contexts: Floats) -> Floats:
-        return contexts
-
-    def _probabilities(self, contexts: Floats, outcomes: Ints) -> Floats:
-        return np.asarray(contexts[np.arange(len(outcomes)), outcomes])
 
 
 _FIRST_CONCENTRATION, _FIRST_DECAY = 1.0, 5.0
