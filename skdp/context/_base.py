@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from skdp.context._backoff._columns import (
     describe_column,
     read_columns,
 )
-from skdp.context._backoff._pool import BackoffStep, CountedModel, explain_paths, name_levels
+from skdp.context._backoff._pool import BackoffStep, PoolPredictor, TreePredictor
 from skdp.data._coding import Values
 
 _CELLS_AT_ONCE = 2**24
@@ -96,12 +96,12 @@ class ContextClassifier(ClassifierMixin):
         raise NotImplementedError
 
     def _distributions(self, contexts: Any) -> Floats:
-        """Return the distributions of the classes in contexts."""
-        raise NotImplementedError
+        """Return the distributions of the classes in contexts, which may be found as such."""
+        return np.asarray(contexts)
 
     def _probabilities(self, contexts: Any, outcomes: Ints) -> Floats:
         """Return the probabilities of outcomes in contexts."""
-        raise NotImplementedError
+        return np.asarray(self._distributions(contexts)[np.arange(len(outcomes)), outcomes])
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class in the context of each row."""
@@ -189,19 +189,18 @@ class ContextClassifier(ClassifierMixin):
 
 
 class BackoffClassifier(ContextClassifier):
-    """Mixin with the input checks and the public methods of a fitted tree of contexts, `_tree`."""
+    """Mixin with the input checks and the public methods of trees of contexts."""
 
     levels: Any
     root: bool
-    _tree: ContextTree
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = tags.input_tags.allow_nan = True
         return tags
 
-    def _counted_models(self) -> Iterator[CountedModel]:
-        """Yield the models whose mean is the predictive distribution."""
+    def _predictor(self) -> TreePredictor | PoolPredictor:
+        """Return the predictive distribution of the fit."""
         raise NotImplementedError
 
     # Input
@@ -214,26 +213,14 @@ class BackoffClassifier(ContextClassifier):
         return ContextTree.of(columns, codes, levels, *occurred, has_root=bool(self.root))
 
     def _find(self, X: Any) -> Any:
-        """Return the contexts of the rows of X, by depth."""
         check_is_fitted(self)
-        return self._tree.find(read_columns(self, X, reset=False))
+        return self._predictor().find(read_columns(self, X, reset=False))
 
     def _probabilities(self, contexts: Any, outcomes: Ints) -> Floats:
-        """Return the probabilities of outcomes at the ends of paths."""
-        cells = self._tree.find_cells(outcomes, contexts)
-        total, n_models = np.zeros(len(outcomes)), 0
-        for model, _, _ in self._counted_models():
-            model.add_to_probabilities(outcomes, contexts, cells, total)
-            n_models += 1
-        return np.asarray(total / n_models)
+        return self._predictor().probabilities(contexts, outcomes)
 
     def _distributions(self, contexts: Any) -> Floats:
-        """Return the distributions at the ends of paths."""
-        total, n_models = np.zeros((len(contexts), len(self.classes_))), 0
-        for model, _, _ in self._counted_models():
-            model.add_to_distributions(contexts, total)
-            n_models += 1
-        return np.asarray(total / n_models)
+        return self._predictor().distributions(contexts)
 
     # Public methods
 
@@ -272,10 +259,12 @@ class BackoffClassifier(ContextClassifier):
         -------
         list of lists of BackoffStep, or DataFrame
             For each row: the base, the root if there is one, and the context of every level, each
-            with ``level``, ``context``, ``customers``, ``tables``, ``weight`` (the share of its own
-            counts in the prediction; weights sum to 1) and ``probability`` (the contribution of
-            these counts; contributions sum to the probability of the predicted class). Values are
-            means over the stored samples. The frame also has a column ``row``.
+            with ``level``, ``context`` (the values of its and all preceding columns),
+            ``customers`` (its events, or the tables of the contexts below it; 0 if it is unseen),
+            ``tables`` (customers of the context in the level above), ``weight`` (the share of its
+            own counts in the prediction; weights sum to 1) and ``probability`` (the contribution
+            of these counts; contributions sum to the probability of the predicted class). Values
+            are means over the stored samples. The frame also has a column ``row``.
 
             With ``levels="auto"`` of `HDPBackoffClassifier` there is a step for the chain without
             columns, "root", and for each other chain: the narrowest context that was seen,
@@ -284,35 +273,14 @@ class BackoffClassifier(ContextClassifier):
             negative.
         """
         contexts = self._find(X)
-        rows = self._explain(contexts, read_columns(self, X, reset=False))
+        values, names = read_columns(self, X, reset=False), getattr(self, "feature_names_in_", None)
+        rows = self._predictor().explain(contexts, self._most_probable(contexts), values, names)
         if not as_frame:
             return rows
         import pandas as pd
 
         lines = [(i, *step) for i, row in enumerate(rows) for step in row]
         return pd.DataFrame(lines, columns=["row", *BackoffStep._fields])
-
-    def _explain(self, contexts: Any, values: list[Values]) -> list[list[BackoffStep]]:
-        """Return the steps of the explanation of each row."""
-        tree = self._tree
-        outcomes = self._most_probable(contexts)
-        cells = tree.find_cells(outcomes, contexts)
-        found = explain_paths(self._counted_models(), contexts, cells)
-        base = 1.0 / len(self.classes_)
-        found[3, :, 0] = found[2, :, 0] * base
-        names = name_levels(tree, getattr(self, "feature_names_in_", None))
-        shown = [column for level in tree.levels for column in level]
-        width = [0] * (1 + tree.has_root)
-        width += np.cumsum([len(level) for level in tree.levels]).tolist()
-        return [
-            [
-                BackoffStep(
-                    name, tuple(values[j][i] for j in shown[:n]), *found[:, i, m].tolist()
-                )
-                for m, (name, n) in enumerate(zip(names, width, strict=True))
-            ]
-            for i in range(len(contexts))
-        ]  # fmt: skip
 
 
 def check_counts(sample_weight: Any, n_samples: int) -> Places:

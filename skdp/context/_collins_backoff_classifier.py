@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
-from skdp.context._backoff._pool import CountedModel, uniform
+from skdp.context._backoff._pool import CountedModel, TreePredictor, uniform
 from skdp.context._base import BackoffClassifier, take_columns
 from skdp.processes._franchise import InterpolatedModel
 
@@ -144,5 +143,6 @@ class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator)
         """Return whether there is a model."""
         return hasattr(self, "_model")
 
-    def _counted_models(self) -> Iterator[CountedModel]:
-        yield CountedModel(self._model, self._customers, np.diff(self._tree.cell_ptr))
+    def _predictor(self) -> TreePredictor:
+        model = CountedModel(self._model, self._customers, np.diff(self._tree.cell_ptr))
+        return TreePredictor(self._tree, [model])

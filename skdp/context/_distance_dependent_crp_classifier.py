@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skdp._checks import check_concentration, check_gamma_prior, check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
-from skdp._numeric import Floats, Ints
+from skdp._numeric import Floats
 from skdp._numeric._arrays import unique_rows
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
@@ -25,22 +25,19 @@ from skdp.context._backoff._columns import (
 )
 from skdp.context._base import ContextClassifier, read_labels
 from skdp.context._distance_dependent._sampler import (
+    ContextObservations,
+    GivenTable,
     LinkModel,
     LinkSampler,
     Predictor,
-    check_decay,
-    check_kernel_values,
-    check_weights,
-    has_few_subsets,
-    make_smoother,
-)
-from skdp.context._distance_dependent._similarities import (
-    ContextObservations,
-    GivenTable,
     ProductTable,
     Similarity,
     SubsetOverlap,
     SubsetProduct,
+    check_decay,
+    check_kernel_values,
+    check_weights,
+    has_few_subsets,
 )
 from skdp.data._coding import Column
 from skdp.data._validation import check_rows
@@ -422,7 +419,7 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
             "_columns": observations.columns,
             "_contexts": observations.contexts,
             "_predictor": Predictor(
-                make_smoother(similarity, observations), observations, is_shared=sampler.is_shared
+                similarity.smoother(), observations, is_shared=sampler.is_shared
             ),
         }
 
@@ -513,17 +510,14 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
     def _find(self, X: Any) -> Floats:
         """Return the distributions of the outcomes in the rows of X."""
         check_is_fitted(self)
+        row_of: Any = slice(None)
         if self._is_precomputed():
             contexts: NDArray[Any] = self._check_similarities(X, reset=False)
-            row_of = None
         else:
             values = read_columns(self, X, reset=False)
-            codes = find_codes(self._columns, values)
-            contexts, row_of = codes, None
-            if self._contexts is None:
-                contexts, row_of, *_ = unique_rows(codes)
-            else:
-                contexts = as_rows(values)
+            contexts, row_of, *_ = unique_rows(find_codes(self._columns, values))
+            if self._contexts is not None:  # the kernel compares the values of all rows
+                contexts, row_of = as_rows(values), slice(None)
         step = max(1, min(_BLOCK, _MOST_PAIRS // self._predictor.n_contexts))
         parts = []
         for begin in range(0, len(contexts), step):
@@ -531,14 +525,7 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
             if self._contexts is not None:
                 block = self._compare(block, self._contexts)
             parts.append(self._predictor.predict(block, self._models))
-        proba = np.concatenate(parts)
-        return proba if row_of is None else proba[row_of]
-
-    def _distributions(self, contexts: Floats) -> Floats:
-        return contexts
-
-    def _probabilities(self, contexts: Floats, outcomes: Ints) -> Floats:
-        return np.asarray(contexts[np.arange(len(outcomes)), outcomes])
+        return np.asarray(np.concatenate(parts)[row_of])
 
 
 _FIRST_CONCENTRATION, _FIRST_DECAY = 1.0, 5.0

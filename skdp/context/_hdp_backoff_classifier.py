@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import (
     check_beta_prior,
@@ -19,7 +18,6 @@ from skdp._checks import (
     shorten,
 )
 from skdp._fit import ChainEstimator, FitState
-from skdp._numeric import Floats, Ints
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.context._backoff._columns import (
@@ -27,23 +25,21 @@ from skdp.context._backoff._columns import (
     GapColumn,
     describe_column,
     label_columns,
-    read_columns,
 )
 from skdp.context._backoff._pool import (
     BackoffSampler,
-    BackoffStep,
     ChainPool,
-    CountedModel,
     PoolAverages,
     PoolPredictor,
     PoolSample,
     PoolSampler,
     PoolWeights,
+    TreePredictor,
+    count_models,
     uniform,
 )
 from skdp.context._base import BackoffClassifier, TrainingEvents
-from skdp.data._coding import Values
-from skdp.processes._franchise import FranchisePriors, LawAverages, TableSample, check_by_depth
+from skdp.processes._franchise import FranchisePriors, LawAverages, check_by_depth
 
 _FEWEST_MEASUREMENTS = 20
 _MOSTLY_DISTINCT = 0.8
@@ -292,7 +288,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     def _check_input(
         self, X: Any, y: Any = None, sample_weight: Any = None
     ) -> ContextTree | ChainPool:
-        if not self._is_auto():
+        if not isinstance(self.levels, str):
             tree = self._index(X, y, sample_weight)
             self._priors(len(tree.levels))
             return tree
@@ -307,9 +303,6 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         columns, codes, *occurred = events.encode(range(len(events.values)))
         _warn_of_measurements(columns, len(occurred[0]), events.names)
         return ChainPool.of(columns, codes, *occurred, has_root=bool(self.root))
-
-    def _is_auto(self) -> bool:
-        return isinstance(self.levels, str)
 
     # Chains
 
@@ -327,7 +320,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         return BackoffSampler(tree, uniform(tree.n_outcomes), priors, rng, finds_start=True)
 
     def _make_averages(self) -> LawAverages | PoolAverages:
-        return PoolAverages() if self._is_auto() else LawAverages()
+        return PoolAverages() if isinstance(self.levels, str) else LawAverages()
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
@@ -366,54 +359,10 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
 
     # Predictions
 
-    def _find(self, X: Any) -> Any:
-        check_is_fitted(self)
+    def _predictor(self) -> TreePredictor | PoolPredictor:
         if self._pool is None:
-            return super()._find(X)
-        return self._pool.find(read_columns(self, X, reset=False))
-
-    def _predictor(self) -> PoolPredictor:
-        base = uniform(len(self.classes_))
-        return PoolPredictor(self._pool, self._models, self._pool_weights, base)
-
-    def _distributions(self, contexts: Any) -> Floats:
-        if self._pool is None:
-            return super()._distributions(contexts)
-        return self._predictor().distributions(contexts)
-
-    def _probabilities(self, contexts: Any, outcomes: Ints) -> Floats:
-        if self._pool is None:
-            return super()._probabilities(contexts, outcomes)
-        predictor, found = self._predictor(), np.empty(len(outcomes))
-        for i in range(0, len(outcomes), predictor.step):
-            part = slice(i, i + predictor.step)
-            mine = outcomes[part]
-            found[part] = predictor.distributions(contexts[part])[np.arange(len(mine)), mine]
-        return found
-
-    def _explain(self, contexts: Any, values: list[Values]) -> list[list[BackoffStep]]:
-        if self._pool is None:
-            return super()._explain(contexts, values)
-        names = getattr(self, "feature_names_in_", None)
-        shown = [f"column {j}" if names is None else str(names[j]) for j in range(len(values))]
-        return self._predictor().explain(
-            contexts, self._most_probable(contexts), values, shown, self._models_of_chain
-        )
-
-    def _models_of_chain(self, k: int) -> Iterator[CountedModel]:
-        return self._models_of(self._pool.trees[k], (sample[k] for sample in self._models))
-
-    def _counted_models(self) -> Iterator[CountedModel]:
-        return self._models_of(self._tree, self._models)
-
-    def _models_of(
-        self, tree: ContextTree, samples: Iterable[TableSample]
-    ) -> Iterator[CountedModel]:
-        base = uniform(len(self.classes_))
-        for sample in samples:
-            franchise = sample.franchise(tree, base)
-            model = sample.interpolated(tree, base)
-            yield CountedModel(model, franchise.node_customers, franchise.node_tables)
+            return TreePredictor(self._tree, count_models(self._tree, self._models))
+        return PoolPredictor(self._pool, self._models, self._pool_weights)
 
     # Public methods
 

@@ -57,14 +57,6 @@ class _FittedChain(NamedTuple):
         return np.log(total / len(self.samples))
 
 
-class _Training(NamedTuple):
-    """Codes (n, n_columns), outcomes and counts of the training rows."""
-
-    codes: Places
-    outcomes: Places
-    counts: Places
-
-
 class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
     """Encode categories by the log probabilities of the classes under chains of columns.
 
@@ -295,7 +287,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, *, out_of_fold: bool) -> Any:
         validate_parameters(self)
-        priors = {
+        priors: dict[str, Any] = {
             "discount_prior": check_beta_prior(self.discount_prior, "discount_prior"),
             "concentration_prior": check_gamma_prior(
                 self.concentration_prior, "concentration_prior"
@@ -306,7 +298,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         chains = self._find_chains(len(values), names)
         self._check_size(len(labels), len(chains), len(classes))
         columns, codes = _encode(values, counts, chains, names)
-        rows = _Training(codes, np.searchsorted(classes, labels), counts)
+        outcomes = np.searchsorted(classes, labels)
         splits = self._split(codes, labels) if out_of_fold else []
         if not all(np.any(counts[train] > 0) for train, _ in splits):
             raise ValueError(
@@ -322,8 +314,25 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         ]
 
         def learn(k: int, fold: int, train: Places) -> _FittedChain:
+            chain, train = chains[k], train[counts[train] > 0]
+            tree = ContextTree.of(
+                [columns[j] for j in chain], [codes[train, j] for j in chain],
+                tuple((j,) for j in chain), outcomes[train], counts[train], classes,
+                has_root=True,
+            )  # fmt: skip
+            discount, concentration = (
+                None if isinstance(value, str) else np.full(len(chain) + 1, float(value))
+                for value in (self.discount, self.concentration)
+            )
+            laws = FranchisePriors(discount, concentration, **priors)
             rng = derive_stream(root, Role.SWEEP, k, fold)
-            return self._fit_chain(chains[k], rows, train, columns, classes, priors, rng)
+            sampler = BackoffSampler(tree, uniform(len(classes)), laws, rng, finds_start=True)
+            samples = []
+            for sweep in range(self.max_iter):
+                sampler.sweep()
+                if sweep >= self.max_iter // 2:
+                    samples.append(sampler.model())
+            return _FittedChain(tree, samples)
 
         parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")
         models = parallel(joblib.delayed(learn)(*task) for task in tasks)
@@ -341,37 +350,6 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         self._chains, self._columns = chains, columns
         self._fitted = [fitted[k, 0] for k in range(len(chains))]
         return features.reshape(len(features), len(chains) * len(classes))
-
-    def _fit_chain(
-        self,
-        chain: Chain,
-        rows: _Training,
-        train: Places,
-        columns: dict[int, GapColumn],
-        classes: NDArray[Any],
-        priors: dict[str, Any],
-        rng: NDArray[np.uint64],
-    ) -> _FittedChain:
-        """Return the model of a chain, given some of the rows."""
-        train = train[rows.counts[train] > 0]
-        tree = ContextTree.of(
-            [columns[j] for j in chain], [rows.codes[train, j] for j in chain],
-            tuple((j,) for j in chain), rows.outcomes[train], rows.counts[train], classes,
-            has_root=True,
-        )  # fmt: skip
-        n = len(chain) + 1
-        discount, concentration = (
-            None if isinstance(value, str) else np.full(n, float(value))
-            for value in (self.discount, self.concentration)
-        )
-        laws = FranchisePriors(discount, concentration, **priors)
-        sampler = BackoffSampler(tree, uniform(len(classes)), laws, rng, finds_start=True)
-        samples = []
-        for sweep in range(self.max_iter):
-            sampler.sweep()
-            if sweep >= self.max_iter // 2:
-                samples.append(sampler.model())
-        return _FittedChain(tree, samples)
 
     # Checks
 

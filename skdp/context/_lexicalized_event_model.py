@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+from inspect import signature
 from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -13,7 +13,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import as_floats, check_unmasked, is_list_like, shorten
+from skdp._checks import as_floats, check_unmasked, is_list_like, naming, shorten
 from skdp._sklearn_compat import EstimatorMixin, HasMethods, StrOptions, validate_parameters
 from skdp.data._binarize import NodeLists, read_nodes
 from skdp.data._parse_tree import HeadFinder, ParseTree, as_in_treebanks, category_of, name_other
@@ -192,19 +192,19 @@ class LexicalizedTrees:
         finder = HeadFinder(head_rules)
         checked = check_trees(trees)
         self.n_trees = len(checked)
-        self.trees = [_read(i, tree, finder) for i, tree in enumerate(checked)]
+        self.trees = []
+        for i, tree in enumerate(checked):
+            with naming(f"Tree {i}"):
+                self.trees.append(read_nodes(tree, finder))
         self._has_semantics = annotations is not None
         if self._has_semantics:
             pairs = _check_annotations(annotations, self.trees)
-        labels, tags, words = (
-            [text for tree in self.trees for text in texts(tree)]
-            for texts in (
-                lambda t: t.labels,
-                lambda t: t.tags,
-                lambda t: map(as_in_treebanks, t.words),
-            )
-        )
-        self._features = {"l": _objects(labels), "t": _objects(tags), "w": _objects(words)}
+        words = (as_in_treebanks(word) for tree in self.trees for word in tree.words)
+        self._features = {
+            "l": _objects([label for tree in self.trees for label in tree.labels]),
+            "t": _objects([tag for tree in self.trees for tag in tree.tags]),
+            "w": _objects(list(words)),
+        }
         if self._has_semantics:
             self._features["s"] = _objects([pair[0] for pair in pairs])
             self._features["sa"] = _objects([pair[1] for pair in pairs])
@@ -216,12 +216,17 @@ class LexicalizedTrees:
         site, outcome, levels = EVENTS[event]
         may_stop = outcome == (_SEMANTIC if self._has_semantics else ("l", "t"))
         sites = self._find_sites(site, stop=stop and may_stop)
-        names = [[name for name in level if self._is_known(name)] for level in levels]
+        known = {*self._features, "dist"}
+        names = [[name for name in level if name.partition("_")[0] in known] for level in levels]
         names = [level for level in names if level]
         flat = [name for level in names for name in level]
         X = np.empty((len(sites.tree), len(flat)), dtype=object)
         for column, name in enumerate(flat):
-            X[:, column] = self._look_up(name, sites)
+            if name == "dist":
+                X[:, column] = sites.dist
+                continue
+            what, _, whose = name.partition("_")
+            X[:, column] = self._features[what][getattr(sites, _WHOSE[whose])]
         first, *second = (self._features[name] for name in outcome)
         y = first[sites.node]
         for other in second:
@@ -237,24 +242,6 @@ class LexicalizedTrees:
             feature_names=flat,
             tree_index=sites.tree,
         )
-
-    def find_label_that_is_a_tag(self) -> tuple[int, str] | None:
-        """Return the index of a tree and the label of a phrase in it that equals its head's tag."""
-        for i, tree in enumerate(self.trees):
-            for label, tag, head in zip(tree.labels, tree.tags, tree.heads, strict=True):
-                if head >= 0 and label == tag:
-                    return i, label
-        return None
-
-    def _is_known(self, name: str) -> bool:
-        return name == "dist" or name.partition("_")[0] in self._features
-
-    def _look_up(self, name: str, sites: _Sites) -> NDArray[Any]:
-        """Return a feature at each site."""
-        if name == "dist":
-            return sites.dist
-        what, _, whose = name.partition("_")
-        return np.asarray(self._features[what][getattr(sites, _WHOSE[whose])])
 
     def _find_sites(self, kind: str, *, stop: bool) -> _Sites:
         rows: list[tuple[int, int, int, int, str]] = []
@@ -332,23 +319,14 @@ def check_trees(trees: Any, name: str = "trees") -> list[ParseTree]:
     checked = []
     for i, tree in enumerate(trees):
         if isinstance(tree, str):
-            try:
+            with naming(f"Tree {i}"):
                 tree = ParseTree.from_brackets(tree)
-            except ValueError as error:
-                raise ValueError(f"Tree {i}: {error}") from error
         if not isinstance(tree, ParseTree):
             raise TypeError(name_other(tree, f"Tree {i}", "a ParseTree or bracketed text"))
         checked.append(tree)
     if not checked:
         raise ValueError(f"{name} must hold at least one tree.")
     return checked
-
-
-def _read(number: int, tree: ParseTree, finder: HeadFinder) -> NodeLists:
-    try:
-        return read_nodes(tree, finder)
-    except ValueError as error:
-        raise ValueError(f"Tree {number}: {error}") from None
 
 
 def _check_annotations(annotations: Any, trees: list[NodeLists]) -> list[tuple[str, str]]:
@@ -365,23 +343,18 @@ def _check_annotations(annotations: Any, trees: list[NodeLists]) -> list[tuple[s
                 f"annotations of tree {i} must be a list of {len(tree.labels)} pairs (s, sa), one "
                 f"for each node, got {shorten(entry)}."
             )
-        pairs += [_check_pair(pair, i, node) for node, pair in enumerate(entry)]
+        for node, given in enumerate(entry):
+            pair = (NULL, NULL) if given is None else given
+            where = f"The annotation of node {node} of tree {i}"
+            is_pair = isinstance(pair, list | tuple) and len(pair) == 2
+            if not is_pair or not all(isinstance(text, str) for text in pair):
+                raise TypeError(f"{where} must be a pair of str, or None, got {shorten(pair)}.")
+            if not all(len(text.split()) == 1 and text == text.strip() for text in pair):
+                raise ValueError(
+                    f"{where} must not be empty or have white space, got {shorten(pair)}."
+                )
+            pairs.append((pair[0], pair[1]))
     return pairs
-
-
-def _check_pair(pair: Any, tree: int, node: int) -> tuple[str, str]:
-    if pair is None:
-        return NULL, NULL
-    where = f"The annotation of node {node} of tree {tree}"
-    if (
-        not isinstance(pair, list | tuple)
-        or len(pair) != 2
-        or not all(isinstance(text, str) for text in pair)
-    ):
-        raise TypeError(f"{where} must be a pair of str, or None, got {shorten(pair)}.")
-    if not all(len(text.split()) == 1 and text == text.strip() for text in pair):
-        raise ValueError(f"{where} must not be empty or have white space, got {shorten(pair)}.")
-    return pair[0], pair[1]
 
 
 # Probabilities of trees, from classifiers of their events.
@@ -569,11 +542,14 @@ class LexicalizedEventModel(EstimatorMixin, MetaEstimatorMixin, BaseEstimator):
         if hasattr(X, "__next__"):
             raise TypeError(f"X must be a sequence of trees, got {type(X).__name__}: pass list(X).")
         trees = LexicalizedTrees(check_trees(X, "X"), self.head_rules)
-        if (found := trees.find_label_that_is_a_tag()) is not None:
-            raise ValueError(
-                f"Tree {found[0]}: a phrase has the label {found[1]!r}, which is the tag of its "
-                "head, too. Phrases and tags need different labels: see ParseTree.map_labels."
-            )
+        for i, tree in enumerate(trees.trees):
+            for label, tag, head in zip(tree.labels, tree.tags, tree.heads, strict=True):
+                if head >= 0 and label == tag:
+                    raise ValueError(
+                        f"Tree {i}: a phrase has the label {label!r}, which is the tag of its "
+                        "head, too. Phrases and tags need different labels: see "
+                        "ParseTree.map_labels."
+                    )
         return trees
 
 
@@ -612,7 +588,9 @@ def _log_probabilities(classifier: Any, X: NDArray[Any], y: NDArray[Any]) -> NDA
     codes = {outcome: code for code, outcome in enumerate(classifier.classes_)}
     columns = np.array([codes.get(outcome, -1) for outcome in y], dtype=np.int64)
     known = np.flatnonzero(columns >= 0)
-    if _scores_outcomes(classifier) and len(known) > 0:
+    method = getattr(classifier, "score_samples", None)
+    scores_outcomes = method is not None and {"X", "y"} <= set(signature(method).parameters)
+    if scores_outcomes and len(known) > 0:
         scores = classifier.score_samples(X[known], y[known])
         logs[known] = _check_result(scores, known.shape, -np.inf, 0.0, classifier, "score_samples")
         return logs
@@ -642,9 +620,3 @@ def _check_result(
             f"{name} must hold numbers from {low:g} to {high:g}, got {array[wrong][0]:g}."
         )
     return array
-
-
-def _scores_outcomes(classifier: Any) -> bool:
-    """Return whether a classifier has ``score_samples(X, y)`` for outcomes given contexts."""
-    method = getattr(classifier, "score_samples", None)
-    return method is not None and {"X", "y"} <= set(inspect.signature(method).parameters)

@@ -1,10 +1,9 @@
 """Ragged containers of samples, and the checks that make them from user input."""
 
 from skdp.data._partitioned import PartitionedCorpus, PartitionedPanel, PartitionedSentences
-from skdp.data._ragged import concatenate
+from skdp.data._ragged import TokenSequences, concatenate
 from skdp.data._segmented_corpus import SegmentedCorpus
 from skdp.data._sequence_panel import SequencePanel
-from skdp.data._token_sequences import TokenSequences
 from skdp.data._validation import check_corpus, check_panel, check_sentences
 
 __all__ = [

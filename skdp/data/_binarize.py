@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._checks import check_count, shorten
+from skdp._checks import check_choice, check_count, shorten
 from skdp.data._parse_tree import (
     HeadFinder,
     Item,
@@ -216,18 +216,14 @@ def debinarize(tree: ParseTree, vertical_order: int = 1) -> ParseTree:
             stack.append(children)
             continue
         if vertical > 1:
-            label = _without_ancestors(label, vertical)
+            if label.startswith(ABOVE):
+                raise ValueError(
+                    f"Labels must not begin with {ABOVE!r} with vertical_order={vertical}: "
+                    f"{label!r}."
+                )
+            label = label.partition(ABOVE)[0]
         stack.append([ParseTree._make(label, tuple(children))])
     return stack[0][0]  # type: ignore[return-value]  # the root, never a word
-
-
-def _without_ancestors(label: str, order: int) -> str:
-    plain = label.partition(ABOVE)[0]
-    if not plain:
-        raise ValueError(
-            f"Labels must not begin with {ABOVE!r} with vertical_order={order}: {label!r}."
-        )
-    return plain
 
 
 # Lexicalized parse trees, whose nodes have head words.
@@ -510,8 +506,7 @@ def read_trees(
     >>> read_trees(io.StringIO(text), clean=True)
     [<ParseTree (ROOT (S (NP he) (VP ran)) (. .))>, None]
     """
-    if on_bad_trees not in ("error", "warn"):
-        raise ValueError(f"on_bad_trees must be 'error' or 'warn', got {on_bad_trees!r}.")
+    check_choice(on_bad_trees, "on_bad_trees", "error", "warn")
     check_label(root_label, "root_label")
     name = _name_of(file)
     bad: list[tuple[int, int, str]] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -64,10 +63,6 @@ class Column:
                 f"X, {self.name}, holds {_describe(kinds)}, but in fit it held {_describe(known)}."
             )
         return _look_up(listed, {value: i for i, value in enumerate(self.values.tolist())})
-
-    def take(self, codes: Places) -> Values:
-        """Return the categories with the given codes."""
-        return self.values[codes]
 
 
 def _check_finite(values: Values, name: str) -> None:
@@ -172,7 +167,10 @@ def with_codes(
     width = len(tables[0])
     if any(len(table) != width for table in tables):
         return X, known  # later checks raise an error that names the table
-    names = _text_names(X if is_frame(X) else X[0])
+    first = X if is_frame(X) else X[0]
+    names = names_of(first) if is_frame(first) else None
+    if names and not all(isinstance(name, str) for name in names):
+        names = None
     categories: Categories = [None] * width if reset or known is None else list(known)
     codes: dict[int, list[NDArray[Any]]] = {}
     declared = _declared(X, width) if reads_types and reset else [None] * width
@@ -180,7 +178,8 @@ def with_codes(
         parts = [table[d] for table in tables]
         if d >= len(categories):
             continue
-        is_coded = categories[d] is not None or declared[d] is not None
+        own = categories[d]
+        is_coded = own is not None or declared[d] is not None
         if not (is_coded or _holds_categories(parts)):
             continue
         call = f"column {d}" if names is None else f"column {names[d]!r}"
@@ -191,8 +190,13 @@ def with_codes(
         seen = joined[~missing]
         if reset:
             column = Column.of(as_objects([*(declared[d] or ()), *seen]), call)[0]
+        elif own is None:
+            raise TypeError(
+                f"X, {call}, holds text or other objects, but in fit it held numbers, the codes of "
+                "categories."
+            )
         else:
-            column = _recall(categories[d], call)
+            column = Column(call, own)
         found: NDArray[Any] = np.zeros(0) if missing.all() else column.find(seen)
         if (found < 0).any():
             value = seen[int(np.argmin(found))]
@@ -207,15 +211,6 @@ def with_codes(
         codes[d] = np.split(found, np.cumsum([len(part) for part in parts])[:-1])
     has_any = any(known is not None for known in categories)
     return (remake(codes) if codes else X), (categories if has_any else None)
-
-
-def _recall(values: NDArray[Any] | None, name: str) -> Column:
-    if values is None:
-        raise TypeError(
-            f"X, {name}, holds text or other objects, but in fit it held numbers, the codes of "
-            "categories."
-        )
-    return Column(name, values)
 
 
 def _declared(X: Any, width: int) -> list[list[Any] | None]:
@@ -236,12 +231,6 @@ def _holds_categories(parts: list[NDArray[Any]]) -> bool:
         part.dtype.kind in "USTO" and any(isinstance(value, str | bytes) for value in part.tolist())
         for part in parts
     )
-
-
-def _text_names(table: Any) -> list[str] | None:
-    """Return the names of the columns of a data frame, if they are text."""
-    names = names_of(table) if is_frame(table) else None
-    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def _as_tables(X: Any) -> tuple[list[list[NDArray[Any]]], Callable[[dict[int, Any]], Any]]:
@@ -267,7 +256,8 @@ def _as_tables(X: Any) -> tuple[list[list[NDArray[Any]]], Callable[[dict[int, An
 def _as_rows(sequence: Any) -> Any:
     """Return a list of values or rows with text as an array of objects, other values unchanged."""
     widths = {len(row) if isinstance(row, list | tuple) else 0 for row in sequence}
-    if len(widths) != 1 or not any(_has_text(row) for row in sequence):
+    parts = (row if isinstance(row, list | tuple) else (row,) for row in sequence)
+    if len(widths) != 1 or not any(isinstance(part, str) for row in parts for part in row):
         return sequence
     if widths == {0}:
         return as_objects(sequence)
@@ -280,11 +270,6 @@ def _as_object_rows(table: Sequence[Any], width: int) -> NDArray[Any]:
     for i, row in enumerate(table):
         rows[i] = row
     return rows
-
-
-def _has_text(value: Any) -> bool:
-    parts = value if isinstance(value, list | tuple) else (value,)
-    return any(isinstance(part, str) for part in parts)
 
 
 def _may_hold_text(values: Any) -> bool:
@@ -346,8 +331,9 @@ class TableFormat:
     def of(cls, X: Any) -> TableFormat:
         """Return the format of a table."""
         if is_frame(X):
-            pairs = zip(columns_of(X), types_of(X), strict=True)
-            return cls(_without_rows(X), tuple(itertools.starmap(_element, pairs)))
+            is_pandas = hasattr(X, "iloc")
+            empty = X.iloc[:0].copy().reset_index(drop=True) if is_pandas else X.slice(0, 0)
+            return cls(empty, tuple(map(_element, columns_of(X), types_of(X))))
         array = _as_objects_array(X)
         if array is None:
             return cls(None)
@@ -495,12 +481,6 @@ def _join_elements(kinds: Iterable[type | None]) -> type | None:
 
 
 # Data frames of pandas and polars, and Arrow tables.
-
-
-def _without_rows(frame: Any) -> Any:
-    if hasattr(frame, "iloc"):
-        return frame.iloc[:0].copy().reset_index(drop=True)
-    return frame.slice(0, 0)
 
 
 def _join_types(frames: Sequence[Any]) -> Any:

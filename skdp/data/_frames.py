@@ -293,7 +293,8 @@ def read_frame(
     if not hasattr(frame, "iloc"):
         frame = _as_pandas(frame)
     check_unique_columns(frame, "frame")
-    if _is_name(frame, by):
+    is_name = isinstance(by, str | tuple) or not hasattr(by, "__iter__")  # a tuple is a name, too
+    if is_name and not isinstance(by, list):
         by = [by]
     elif hasattr(by, "__next__"):
         by = list(by)
@@ -387,11 +388,6 @@ def _column_names(values: Any) -> list[str] | None:
 
 def _describe(names: list[str] | None) -> str:
     return "no names of columns" if names is None else f"{shorten(names)}"
-
-
-def _is_name(frame: Any, by: Any) -> bool:
-    """Return whether `by` is a single name, which may be a tuple."""
-    return not isinstance(by, list) and (isinstance(by, str | tuple) or not hasattr(by, "__iter__"))
 
 
 def _check_names(frame: Any, names: Any, what: str) -> list[Any]:

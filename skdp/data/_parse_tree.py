@@ -141,11 +141,6 @@ def _find_never_closed(lines: list[str]) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def escape_brackets(word: str) -> str:
-    """Return a word with round brackets replaced by their treebank names."""
-    return word.replace("(", "-LRB-").replace(")", "-RRB-")
-
-
 def as_in_treebanks(word: str) -> str:
     """Return the canonical spelling of a word: treebank names of brackets, no byte order marks."""
     if word.isalnum():
@@ -189,12 +184,13 @@ def _letter_width(letter: str) -> float:
     return 0.75 if letter.isupper() else 0.63
 
 
-def lay_out(items: Sequence[Item], widths: Sequence[float]) -> TreeLayout:
-    """Return a layout with nodes centered above their children; `widths` of texts include gaps."""
+def lay_out(items: Sequence[Item], measure: Callable[[str, bool], float]) -> TreeLayout:
+    """Return a layout with nodes centered above their children; widths include gaps."""
     n_items = len(items)
+    texts = [item if isinstance(item, str) else item[0] for item in items]
     is_word = np.array([isinstance(item, str) for item in items])
     parent = np.full(n_items, -1)
-    room = np.array(widths, dtype=np.float64)  # width of an item with its descendants
+    room = np.array(list(map(measure, texts, is_word)))  # width of an item with its descendants
     middle = room / 2.0  # center of the text, from the left end of the room
     shift = np.zeros(n_items)  # shift of the room of an item in that of its parent
     open_items: list[int] = []
@@ -218,7 +214,6 @@ def lay_out(items: Sequence[Item], widths: Sequence[float]) -> TreeLayout:
     for i in range(n_items - 2, -1, -1):  # parents come after their children
         left_ends[i] = left_ends[parent[i]] + shift[i]
         depth[i] = depth[parent[i]] + 1
-    texts = [item if isinstance(item, str) else item[0] for item in items]
     return TreeLayout(texts, left_ends + middle, depth, parent, is_word, float(room[-1]))
 
 
@@ -234,9 +229,7 @@ _LINE_GAP = 5.0
 
 def draw_svg(items: Sequence[Item]) -> str:
     """Return the SVG of a tree in flat form: words in italics, lines in the color of the text."""
-    texts = [item if isinstance(item, str) else item[0] for item in items]
-    widths = [_FONT_SIZE * text_width(text) + _GAP for text in texts]
-    layout = lay_out(items, widths)
+    layout = lay_out(items, lambda text, _: _FONT_SIZE * text_width(text) + _GAP)
     y = [_FONT_SIZE + _ROW * depth for depth in layout.depth.tolist()]
     x = layout.x.tolist()
     height = max(y) + 0.5 * _FONT_SIZE
@@ -313,7 +306,6 @@ PUNCTUATION = frozenset([",", ":", ".", "``", "''", '"', "-LRB-", "-RRB-", "PUNC
 TRACE = "-NONE-"
 _COORDINATORS = frozenset(["CC", "CONJP"])
 _CATEGORY = re.compile("[^-=|]+")
-_DIRECTIONS = ("left", "right")
 
 
 def category_of(label: str) -> str:
@@ -386,13 +378,12 @@ def _compile(label: str, rule: Any) -> list[_Pass]:
     """Return the searches of a rule, which may be a single search or a list."""
     if not isinstance(label, str):
         raise ValueError(f"The labels of head rules must be str, got {shorten(label)}.")
-    is_one = len(rule) == 2 and isinstance(rule[0], str) if isinstance(rule, tuple) else False
-    passes = [rule] if is_one else rule
+    passes = [rule] if isinstance(rule, tuple) else rule
     if not isinstance(passes, list) or not passes:
         raise _wrong(label, rule)
     found = []
     for each in passes:
-        if not isinstance(each, tuple) or len(each) != 2 or each[0] not in _DIRECTIONS:
+        if not isinstance(each, tuple) or len(each) != 2 or each[0] not in ("left", "right"):
             raise _wrong(label, rule)
         listed: Any = each[1] if isinstance(each[1], list | tuple) else [None]
         groups = [(group,) if isinstance(group, str) else group for group in listed]
@@ -801,7 +792,7 @@ class ParseTree:
             if node is None:
                 parts.append(")")
             elif isinstance(node, str):
-                parts.append(f" {escape_brackets(node)}")
+                parts.append(" " + node.replace("(", "-LRB-").replace(")", "-RRB-"))
             else:
                 parts.append(f" ({node._label}")
         return "".join(parts)[1:]

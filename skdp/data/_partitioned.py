@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._checks import check_count
 from skdp.data._ragged import (
     MAX_TOKENS,
     Folder,
     Ragged,
+    TokenSequences,
     check_path,
     concatenate,
     read_parts,
@@ -27,7 +27,6 @@ from skdp.data._ragged import (
 )
 from skdp.data._segmented_corpus import SegmentedCorpus
 from skdp.data._sequence_panel import SequencePanel
-from skdp.data._token_sequences import TokenSequences
 
 # Partitions, and the base class of data sets.
 
@@ -140,26 +139,6 @@ def is_bag(X: Any) -> bool:
     )
 
 
-def split_samples(sizes: NDArray[np.int64], n_partitions: int) -> list[tuple[int, int]]:
-    """Return runs of samples of about the same total size, none of which is empty."""
-    ends = np.cumsum(sizes)
-    total = int(ends[-1]) if len(ends) else 0
-    # The same runs as the shards of a topic model, if none of these is empty.
-    targets = np.arange(1, n_partitions) * (total / n_partitions)
-    cuts = np.searchsorted(ends, targets, side="left") + 1
-    bounds = [0]
-    for i, cut in enumerate(cuts, start=1):
-        last = len(sizes) - (n_partitions - i)  # leaves a sample for each of the remaining runs
-        bounds.append(min(max(int(cut), bounds[-1] + 1), last))
-    return list(pairwise([*bounds, len(sizes)]))
-
-
-def raise_without_constructor(cls: type) -> NoReturn:
-    """Raise a TypeError that names the class methods that make data sets."""
-    makers = ", ".join(name for name in dir(cls) if name.startswith("from_"))
-    raise TypeError(f"Make a {cls.__name__} by one of {makers}.")
-
-
 class Partitioned:
     """Base class of partitioned data sets, whose containers need not be in memory together."""
 
@@ -167,6 +146,10 @@ class Partitioned:
 
     _parts: tuple[Partition, ...]
     _n_features: int
+
+    def __init__(self) -> None:
+        makers = ", ".join(name for name in dir(self) if name.startswith("from_"))
+        raise TypeError(f"Make a {type(self).__name__} by one of {makers}.")
 
     @classmethod
     def _make(cls, parts: list[Partition]) -> Self:
@@ -309,11 +292,18 @@ class Partitioned:
                 f"n_partitions must be at most {len(container)}, the number of "
                 f"{cls._kind._level_names[0]}s, got {n_partitions}."
             )
-        sizes = np.diff(container._item_ptr)
+        ends = container._item_ptr[1:]
+        # The same runs as the shards of a topic model, if none of these is empty.
+        targets = np.arange(1, n_partitions) * (ends[-1] / n_partitions)
+        cuts = np.searchsorted(ends, targets, side="left") + 1
+        bounds = [0]
+        for i, cut in enumerate(cuts, start=1):
+            last = len(ends) - (n_partitions - i)  # leaves a sample for each of the remaining runs
+            bounds.append(min(max(int(cut), bounds[-1] + 1), last))
         return cls._make(
             [
                 Partition(cls._kind, i, container.n_features, container[begin:end], end - begin)
-                for i, (begin, end) in enumerate(split_samples(sizes, n_partitions))
+                for i, (begin, end) in enumerate(pairwise([*bounds, len(ends)]))
             ]
         )
 
@@ -509,7 +499,7 @@ class PartitionedCorpus(Partitioned):
     _kind = SegmentedCorpus
 
     def __init__(self) -> None:
-        raise_without_constructor(type(self))
+        super().__init__()
 
     @classmethod
     def from_corpus(cls, corpus: SegmentedCorpus, n_partitions: int) -> Self:
@@ -561,7 +551,7 @@ class PartitionedPanel(Partitioned):
     _kind = SequencePanel
 
     def __init__(self) -> None:
-        raise_without_constructor(type(self))
+        super().__init__()
 
     @classmethod
     def from_panel(cls, panel: SequencePanel, n_partitions: int) -> Self:
@@ -611,7 +601,7 @@ class PartitionedSentences(Partitioned):
     _kind = TokenSequences
 
     def __init__(self) -> None:
-        raise_without_constructor(type(self))
+        super().__init__()
 
     @classmethod
     def from_sentences(cls, sentences: TokenSequences, n_partitions: int) -> Self:

@@ -149,13 +149,16 @@ class SegmentedCorpus(RaggedTokens):
                 )
             check_unmasked(document, f"document {d}")
         part_ptr = None
-        if _is_in_parts(parts):
+        items = (item for document in parts for item in document)
+        first = next((item for item in items if _size(item) > 0), ())  # a segment, or a part
+        is_list = isinstance(first, list | tuple | np.ndarray)
+        if is_list and any(_size(each) >= 0 for each in first):
             divided = [[_as_part(part, d) for part in document] for d, document in enumerate(parts)]
             part_ptr = offsets([len(part) for document in divided for part in document if part])
             parts = [[segment for part in document for segment in part] for document in divided]
         doc_ptr = offsets([len(document) for document in parts])
         segments = [segment for document in parts for segment in document]
-        if segments and all(map(_is_pair, segments)):
+        if segments and all(isinstance(each, tuple) and len(each) == 2 for each in segments):
             raise ValueError(
                 "documents hold pairs of a word id and its count, as gensim's doc2bow returns, not "
                 "segments of word ids: pass gensim.matutils.corpus2csc(documents, "
@@ -406,13 +409,6 @@ class SegmentedCorpus(RaggedTokens):
         return [segments[b:e] for b, e in parts]
 
 
-def _is_in_parts(documents: list[Any]) -> bool:
-    """Return whether the first item of a document that is not empty is a part, not a segment."""
-    items = (item for document in documents for item in document)
-    first = next((item for item in items if _size(item) > 0), ())
-    return isinstance(first, list | tuple | np.ndarray) and any(_size(each) >= 0 for each in first)
-
-
 def _size(item: Any) -> int:
     """Return the length of a list or array, -1 for anything else."""
     is_list = isinstance(item, list | tuple) or (isinstance(item, np.ndarray) and item.ndim > 0)
@@ -427,8 +423,3 @@ def _as_part(part: Any, d: int) -> list[Any]:
             f"{shorten(part)} among its parts."
         )
     return list(part)
-
-
-def _is_pair(segment: Any) -> bool:
-    """Return whether a segment could be a word id and its count."""
-    return isinstance(segment, tuple) and len(segment) == 2

@@ -16,7 +16,7 @@ from skdp._numeric._numba import as_readonly
 from skdp.data._frames import check_unique_columns, is_frame
 from skdp.data._parse_tree import ParseTree
 from skdp.data._partitioned import Partitioned, PartitionedSentences
-from skdp.data._ragged import MAX_TOKENS, Ragged
+from skdp.data._ragged import MAX_TOKENS, Ragged, TokenSequences
 from skdp.data._segmented_corpus import SegmentedCorpus
 from skdp.data._sequence_panel import (
     FILL_IN,
@@ -26,7 +26,6 @@ from skdp.data._sequence_panel import (
     check_finite_array,
     with_numbers,
 )
-from skdp.data._token_sequences import TokenSequences
 
 
 def check_corpus(
@@ -61,9 +60,7 @@ def check_corpus(
     TypeError
         If scikit-learn's ``check_array`` raises it.
     """
-    _check_kind(estimator, X)
-    if is_column_of_lists(X):
-        X = list(X)
+    X = _check_kind(estimator, X)
     if _holds_text(X):
         how = _vectorizing(X) if reset else "pass transform(X) of the vectorizer of the fit"
         raise ValueError(
@@ -136,12 +133,10 @@ def check_panel(
     TypeError
         If X is another container, or scikit-learn's ``check_array`` raises it.
     """
-    _check_kind(estimator, X)
+    X = _check_kind(estimator, X)
     _check_no_text(X)
     _check_not_empty_list(estimator, X)
     is_single = False
-    if is_column_of_lists(X):
-        X = list(X)
     source = X
     if isinstance(X, SequencePanel):
         panel = X
@@ -213,9 +208,7 @@ def check_sentences(
     TypeError
         If scikit-learn's ``check_array`` raises it.
     """
-    _check_kind(estimator, X)
-    if is_column_of_lists(X):
-        X = list(X)
+    X = _check_kind(estimator, X)
     if isinstance(X, (list, tuple)) and any(isinstance(part, ParseTree) for part in X):
         raise ValueError(
             f"X holds trees, and {type(estimator).__name__} reads sentences of word ids. Turn the "
@@ -252,7 +245,11 @@ def check_sentences(
             length = rows.shape[1]
     _check_not_empty(estimator, sentences)
     if not reset and length is None and estimator._sentence_length is not None:
-        _check_vocabulary(estimator, sentences)
+        if sentences.n_features != n_words:
+            raise ValueError(
+                f"X has {sentences.n_features} words, but {type(estimator).__name__} is expecting "
+                f"{n_words} words as input."
+            )
     elif length is None:
         _record_features(estimator, sentences, sentences, reset)
     else:
@@ -379,8 +376,8 @@ def _check_counts(estimator: Any, X: Any, **options: Any) -> Any:
     return counts
 
 
-def _check_kind(estimator: Any, X: Any) -> None:
-    """Raise an error for kinds of X that no check accepts."""
+def _check_kind(estimator: Any, X: Any) -> Any:
+    """Return X, a column of lists as a list; raise for kinds of X that no check accepts."""
     if isinstance(X, Partitioned):
         raise TypeError(
             f"X must not be a {type(X).__name__}, which {type(estimator).__name__} cannot take "
@@ -391,7 +388,7 @@ def _check_kind(estimator: Any, X: Any) -> None:
             f"X must not be a {type(X).__name__}, which can be read only once: pass list(X)."
         )
     if isinstance(X, Ragged):
-        return
+        return X
     is_unordered = isinstance(X, dict | set | frozenset) and not hasattr(X, "shape")
     if is_unordered or hasattr(X, "ngroups"):
         parts = "part for _, part in X" if hasattr(X, "ngroups") else "*X"
@@ -399,20 +396,16 @@ def _check_kind(estimator: Any, X: Any) -> None:
             parts = "*X.values()"
         raise TypeError(f"X must not be a {type(X).__name__}: pass a list of its parts, [{parts}].")
     check_unmasked(X, "X")
-    _check_not_sparse(estimator, X)
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        check_unique_columns(X, "X")
-
-
-def _check_not_sparse(estimator: Any, X: Any) -> None:
-    """Raise TypeError for sparse matrices in lists, with a message like scikit-learn's."""
     for part in X if isinstance(X, list | tuple) else ():
         inner = part if isinstance(part, list | tuple) else (part,)
-        if any(map(issparse, inner)):
+        if any(map(issparse, inner)):  # a message like scikit-learn's
             raise TypeError(
                 f"Sparse data was passed for X, in a list, but {type(estimator).__name__} takes "
                 "arrays in lists: use '.toarray()' to convert each to a dense numpy array."
             )
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        check_unique_columns(X, "X")
+    return list(X) if is_column_of_lists(X) else X
 
 
 def _check_no_text(X: Any) -> None:
@@ -558,15 +551,6 @@ def _as_rows(estimator: Any, sentences: TokenSequences) -> NDArray[np.int32]:
             f"array: it is expecting sentences of {estimator.n_features_in_} words each."
         )
     return sentences.tokens.reshape(len(sentences), lengths[0])
-
-
-def _check_vocabulary(estimator: Any, sentences: TokenSequences) -> None:
-    """Raise unless sentences have the vocabulary of the fit."""
-    if sentences.n_features != estimator.n_words_:
-        raise ValueError(
-            f"X has {sentences.n_features} words, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_words_} words as input."
-        )
 
 
 def _check_not_empty_list(estimator: Any, X: Any) -> None:

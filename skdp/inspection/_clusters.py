@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -91,7 +92,18 @@ class ClusterDisplay(Display):
         if self.points.shape[1] != 2 or len(self.points) == 0:
             raise ValueError(f"points must have two columns, got shape {self.points.shape}.")
         self.labels = _check_labels(labels, len(self.points))
-        self.grid = None if grid is None else _check_grid(grid)
+        self.grid = None
+        if grid is not None:
+            if not isinstance(grid, tuple | list) or len(grid) != 3:
+                raise ValueError("grid must be (x, y, density).")
+            x, y = as_floats(grid[0], "x of grid", 1), as_floats(grid[1], "y of grid", 1)
+            density, shape = as_floats(grid[2], "density of grid", 2), (len(y), len(x))
+            if density.shape != shape or density.min() < 0.0 or density.max() == 0.0:
+                raise ValueError(
+                    f"density of grid must have shape {shape} and no negative numbers, got shape "
+                    f"{density.shape}."
+                )
+            self.grid = x, y, density
         self.column_names = check_names(column_names, "column_names", 2, "column ")
 
     @classmethod
@@ -153,7 +165,10 @@ class ClusterDisplay(Display):
             x, y = (_steps(column) for column in points.T)
             places = np.empty((len(y), len(x), 2))
             places[..., pair[0]], places[..., pair[1]] = np.meshgrid(x, y)
-            density = np.exp(estimator.score_samples(_like(X, places.reshape(-1, 2))))
+            rows = places.reshape(-1, 2)
+            if names:  # a data frame without them would be a warning
+                rows = type(X)(rows, columns=X.columns)
+            density = np.exp(estimator.score_samples(rows))
             grid = x, y, density.reshape(len(y), len(x))
         shown = [names[j] if names else f"column {j}" for j in pair]
         return cls(points, found, grid=grid, column_names=shown).plot(ax, masses=masses)
@@ -182,12 +197,23 @@ class ClusterDisplay(Display):
         masses = list(masses)
         if not masses or not all(is_number(mass) and 0.0 < mass < 1.0 for mass in masses):
             raise ValueError(f"masses must be numbers between 0 and 1, got {shorten(masses)}.")
-        groups, names = self._group()
+        found, n = np.unique(self.labels), len(PALETTE)
+        groups = [
+            (self.labels == label, color, str(label))
+            for label, color in zip(found, PALETTE, strict=False)
+        ]
+        if len(found) > n:
+            groups.append((self.labels > found[n - 1], GREY, f"{len(found) - n} others"))
+        names = [with_count(name, int(rows.sum())) for rows, _, name in groups]
         ax = self._open(ax, (5.6, 4.4), names)
         self.contours_ = None
         if self.grid is not None:
             x, y, density = self.grid
-            levels = np.unique(_enclosing_levels(density, masses))
+            falling = np.sort(density, axis=None)[::-1]
+            shares = np.cumsum(falling) / falling.sum()
+            # The region above each of these levels contains one of the masses.
+            places = np.minimum(np.searchsorted(shares, masses), len(falling) - 1)
+            levels = np.unique(falling[places])
             self.contours_ = ax.contour(
                 x, y, density, levels=levels, colors="0.35", linewidths=0.9, zorder=1
             )
@@ -200,25 +226,12 @@ class ClusterDisplay(Display):
                 linewidth=0.4,
                 zorder=2,
             )
-            for rows, color in groups
+            for rows, color, _ in groups
         ]
         for axis, name in zip((ax.xaxis, ax.yaxis), self.column_names, strict=True):
             axis.set_label_text(write_name(name), **LITERAL)
         self._add_legend(self.points_, names)
         return self
-
-    def _group(self) -> tuple[list[tuple[NDArray[np.bool_], str]], list[str]]:
-        """Return the rows and colors of the entries of the legend, and their names."""
-        found, groups, names = np.unique(self.labels), [], []
-        for place, label in enumerate(found[: len(PALETTE)]):
-            rows = self.labels == label
-            groups.append((rows, PALETTE[place]))
-            names.append(with_count(str(label), int(rows.sum())))
-        if len(found) > len(PALETTE):
-            rows = self.labels > found[len(PALETTE) - 1]
-            groups.append((rows, GREY))
-            names.append(with_count(f"{len(found) - len(PALETTE)} others", int(rows.sum())))
-        return groups, names
 
 
 def _check_labels(labels: ArrayLike, n_rows: int) -> Places:
@@ -227,36 +240,10 @@ def _check_labels(labels: ArrayLike, n_rows: int) -> Places:
     return array
 
 
-def _check_grid(grid: Any) -> tuple[NDArray[np.float64], ...]:
-    if not isinstance(grid, tuple | list) or len(grid) != 3:
-        raise ValueError("grid must be (x, y, density).")
-    x, y = as_floats(grid[0], "x of grid", 1), as_floats(grid[1], "y of grid", 1)
-    density = as_floats(grid[2], "density of grid", 2)
-    if density.shape != (len(y), len(x)) or density.min() < 0.0 or density.max() == 0.0:
-        raise ValueError(
-            f"density of grid must have shape ({len(y)}, {len(x)}) and no negative numbers, got "
-            f"shape {density.shape}."
-        )
-    return x, y, density
-
-
 def _steps(column: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return grid points along a column, slightly beyond its range."""
     margin = _MARGIN * np.ptp(column) or 1.0
     return np.linspace(column.min() - margin, column.max() + margin, _N_STEPS)
-
-
-def _like(X: Any, rows: NDArray[np.float64]) -> Any:
-    """Return rows as a data frame if X is one, to avoid warnings about missing names."""
-    return type(X)(rows, columns=X.columns) if hasattr(X, "columns") else rows
-
-
-def _enclosing_levels(density: NDArray[np.float64], masses: Sequence[float]) -> NDArray[np.float64]:
-    """Return the densities above which the region contains each mass."""
-    falling = np.sort(density, axis=None)[::-1]
-    shares = np.cumsum(falling) / falling.sum()
-    places = np.minimum(np.searchsorted(shares, masses), len(falling) - 1)
-    return np.asarray(falling[places])
 
 
 # Co-assignments of rows in sampled partitions.
@@ -321,7 +308,10 @@ class CoAssignmentDisplay(Display):
         n_rows = array.shape[1]
         _check_size(n_rows, " in from_estimator")
         array = check_integers(array, "partitions")
-        self.probabilities = _co_assign(array)
+        counts = np.zeros((n_rows, n_rows), dtype=np.float32)
+        for each in array:
+            counts += each[:, np.newaxis] == each
+        self.probabilities = counts.astype(np.float64) / len(array)
         self.labels = None if labels is None else _check_labels(labels, n_rows)
         self.order = _order(self.probabilities, self.labels)
 
@@ -404,13 +394,11 @@ class CoAssignmentDisplay(Display):
         self.outlines_ = []
         if self.labels is not None:
             ordered = self.labels[self.order]
-            ends = [*np.flatnonzero(np.diff(ordered)) + 1, len(ordered)]
-            begin = 0
-            for end in ends:
+            inner = np.flatnonzero(np.diff(ordered)) + 1
+            for begin, end in pairwise([0, *inner, len(ordered)]):
                 n = end - begin
                 box = Rectangle((begin - 0.5, begin - 0.5), n, n, fill=False, edgecolor="#D55E00")
                 self.outlines_.append(ax.add_patch(box))
-                begin = end
         self._add_colorbar(self.image_, "probability of being together")
         ax.set(xlabel="rows, ordered", ylabel="rows, ordered", xticks=[], yticks=[])
         return self
@@ -423,15 +411,6 @@ def _check_size(n_rows: int, where: str = "") -> None:
             f"{MOST_ROWS} of them, such as rows=range(0, {n_rows}, {-(-n_rows // MOST_ROWS)})"
             f"{where}."
         )
-
-
-def _co_assign(partitions: Places) -> Floats:
-    """Return the shares of partitions in which two rows have the same cluster, for all pairs."""
-    n_rows = partitions.shape[1]
-    counts = np.zeros((n_rows, n_rows), dtype=np.float32)
-    for labels in partitions:
-        counts += labels[:, np.newaxis] == labels
-    return counts.astype(np.float64) / len(partitions)
 
 
 def _order(probabilities: Floats, labels: Places | None) -> Places:

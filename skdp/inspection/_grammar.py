@@ -161,8 +161,6 @@ class GrammarDisplay(_TextDisplay):
     15
     """
 
-    shares: NDArray[np.float64] | None
-
     def __init__(
         self,
         root_probs: ArrayLike,
@@ -179,13 +177,13 @@ class GrammarDisplay(_TextDisplay):
         self.emission_probs = check_fractions(emission_probs, "emission_probs", 2, 1e-6)
         self.binary_probs = check_fractions(binary_probs, "binary_probs", 3, 1e-6)
         n_symbols, (n_emitting, n_words) = len(self.root_probs), self.emission_probs.shape
-        self._is_partitioned = self.rule_type_probs.shape[1] == 4
-        if self._is_partitioned:
+        is_partitioned = self.rule_type_probs.shape[1] == 4
+        if is_partitioned:
             shapes = (n_symbols - n_emitting, 4), (n_symbols - n_emitting, n_symbols, n_symbols)
         else:
             shapes = (n_emitting, 2), (n_emitting, n_symbols, n_symbols)
         found = self.rule_type_probs.shape, self.binary_probs.shape
-        if found != shapes or (not self._is_partitioned and n_emitting != n_symbols):
+        if found != shapes or (not is_partitioned and n_emitting != n_symbols):
             raise ValueError(
                 f"root_probs of {n_symbols} symbols, emission_probs of {n_emitting}, "
                 f"rule_type_probs of shape {found[0]} and binary_probs of shape {found[1]} do not "
@@ -193,10 +191,18 @@ class GrammarDisplay(_TextDisplay):
             )
         self.shares = None if shares is None else check_shares(shares, "shares", n_symbols)
         self.feature_names = check_names(feature_names, "feature_names", n_words)
+        # Probabilities that each symbol becomes a word, of the words, and of pairs of symbols.
+        n_first = n_emitting if is_partitioned else 0
+        pairs = self.binary_probs.reshape(-1, n_symbols**2)
+        self._word_shares = np.repeat([1.0, 0.0], [n_first, n_symbols - n_first])
+        if not is_partitioned:
+            self._word_shares = self.rule_type_probs[:, 0]
+            pairs = self.rule_type_probs[:, 1:] * pairs
+        self._words = np.vstack([self.emission_probs, np.zeros((n_symbols - n_emitting, n_words))])
+        self._pairs = np.vstack([np.zeros((n_first, n_symbols**2)), pairs])
         if symbol_names is None:
-            n_first = n_emitting if self._is_partitioned else 0
             symbol_names = [f"P{k}" for k in range(n_first)]
-            letter = "C" if self._is_partitioned else "S"
+            letter = "C" if is_partitioned else "S"
             symbol_names += [f"{letter}{k}" for k in range(n_symbols - n_first)]
         self.symbol_names = check_names(symbol_names, "symbol_names", n_symbols)
 
@@ -356,11 +362,9 @@ class GrammarDisplay(_TextDisplay):
                 if k in reached or k not in active:
                     continue
                 reached.append(k)
-                binary = self._binary(k)
-                pairs = [] if binary is None else self._sort(binary, threshold)
+                pairs = self._sort(self._pairs[k], threshold)
                 waiting += [k for pair in pairs for k in divmod(pair, len(self.root_probs))]
-                type_prob, emission = self._emission(k)
-                n_words = 0 if emission is None else np.sum(type_prob * emission >= threshold)
+                n_words = np.sum(self._word_shares[k] * self._words[k] >= threshold)
                 self.n_active_rules_ += len(pairs) + int(n_words)
         self.symbols_ = np.array(reached, dtype=np.int64)
 
@@ -370,18 +374,15 @@ class GrammarDisplay(_TextDisplay):
             places = self._sort(self.root_probs, threshold)
             return [Rule(-1, (place,), (), float(self.root_probs[place])) for place in places]
         rules = []
-        type_prob, emission = self._emission(k)
-        if emission is not None and type_prob >= threshold:
-            top = self._sort(emission, threshold / type_prob)[:n_words]
-            words = tuple((w, float(emission[w])) for w in top)
-            rules.append(Rule(k, (), words, type_prob))
-        binary = self._binary(k)
-        if binary is not None:
-            n_symbols = len(self.root_probs)
-            rules += [
-                Rule(k, divmod(pair, n_symbols), (), float(binary[pair]))
-                for pair in self._sort(binary, threshold)
-            ]
+        share = float(self._word_shares[k])
+        if share >= threshold:
+            top = self._sort(self._words[k], threshold / share)[:n_words]
+            words = tuple((w, float(self._words[k, w])) for w in top)
+            rules.append(Rule(k, (), words, share))
+        rules += [
+            Rule(k, divmod(pair, len(self.root_probs)), (), float(self._pairs[k, pair]))
+            for pair in self._sort(self._pairs[k], threshold)
+        ]
         return sorted(rules, key=lambda rule: -rule.probability)
 
     @staticmethod
@@ -389,19 +390,6 @@ class GrammarDisplay(_TextDisplay):
         """Return the indices of probabilities of at least `threshold`, the largest first."""
         order = np.argsort(-probabilities, kind="stable")
         return order[probabilities[order] >= threshold].tolist()
-
-    def _binary(self, k: int) -> NDArray[np.float64] | None:
-        """Return probabilities (n_symbols^2,) of both symbols on the right."""
-        if not self._is_partitioned:
-            return self.rule_type_probs[k, 1] * self.binary_probs[k].ravel()
-        constituent = k - len(self.emission_probs)
-        return None if constituent < 0 else self.binary_probs[constituent].ravel()
-
-    def _emission(self, k: int) -> tuple[float, NDArray[np.float64] | None]:
-        """Return the probability that a symbol becomes a word, and probabilities of words."""
-        if not self._is_partitioned:
-            return float(self.rule_type_probs[k, 0]), self.emission_probs[k]
-        return (1.0, self.emission_probs[k]) if k < len(self.emission_probs) else (0.0, None)
 
     def _right_width(self, rule: Rule) -> float:
         if rule.right:
@@ -652,7 +640,7 @@ class ParseTreeDisplay(_TextDisplay):
         if n_columns is not None:
             counts = [min(check_count(n_columns, "n_columns", at_least=1), len(self.trees))]
         self._check_matplotlib("plot")
-        layouts = [_lay_out(tree) for tree in self.trees]
+        layouts = [lay_out(tree._flat(), _measure_item) for tree in self.trees]
         room = self._find_room(ax)
         lefts, tops, size = max(
             (_arrange(layouts, self.names, n) for n in counts),
@@ -689,12 +677,8 @@ class ParseTreeDisplay(_TextDisplay):
         self.texts_.append(texts)
 
 
-def _lay_out(tree: ParseTree) -> TreeLayout:
-    items = tree._flat()
-    texts = [item if isinstance(item, str) else item[0] for item in items]
-    styles = ["italic" if isinstance(item, str) else "normal" for item in items]
-    widths = [_measure(text, style=style) for text, style in zip(texts, styles, strict=True)]
-    return lay_out(items, [width + _TREE_GAP for width in widths])
+def _measure_item(text: str, is_word: bool) -> float:
+    return _measure(text, style="italic" if is_word else "normal") + _TREE_GAP
 
 
 def _measure(name: str, **font: Any) -> float:

@@ -92,9 +92,6 @@ class HellingerDisplay(Display):
     ['A: to previous (mean 0.32)', 'B: to previous (mean 0.32)']
     """
 
-    to_previous: NDArray[np.float64] | None
-    to_document: NDArray[np.float64] | None
-
     def __init__(
         self,
         to_previous: ArrayLike | None = None,

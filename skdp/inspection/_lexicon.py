@@ -15,7 +15,6 @@ from scipy.stats import poisson
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_floats, check_choice, check_count, check_unmasked, is_number, shorten
-from skdp._numeric import Floats
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import TokenSequences, check_sentences
 from skdp.inspection._axes import PALETTE, Display, as_names, write_name
@@ -221,8 +220,6 @@ class LexiconDisplay(Display):
     'distinct words'
     """
 
-    line_: Any
-    law_: Any
     draws_: list[Any]
     bars_: list[Any]
 
@@ -477,25 +474,19 @@ class LexiconDisplay(Display):
             shares = np.bincount(values, minlength=longest + 1)[1:] / len(values)
             self.bars_.append(ax.bar(at + side, shares, width=0.42, color=color))
         entries: dict[str, Any] = dict(zip(shown, self.bars_, strict=True))
-        law = self._length_law(longest)
-        if law is not None:
+        if self.word_length is not None:
+            mean, end = float(self.word_length), self.max_word_length
+            n = max(longest, int(poisson.ppf(0.999, mean))) if end is None else end
+            total = poisson.sf(0, mean) - (0.0 if end is None else poisson.sf(end, mean))
+            law = poisson.pmf(np.arange(1, n + 1), mean) / total
             (self.law_,) = ax.plot(
-                np.arange(1, len(law) + 1), law, "o-", color=_BLACK, markersize=3.5, linewidth=1.0
+                np.arange(1, n + 1), law, "o-", color=_BLACK, markersize=3.5, linewidth=1.0
             )
-            entries[f"Poisson({self.word_length:.1f})"] = self.law_
+            entries[f"Poisson({mean:.1f})"] = self.law_
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.set(xlabel="characters", ylabel="share of words")
         ax.set_xlim(left=0.3)
         return entries
-
-    def _length_law(self, longest: int) -> Floats | None:
-        """Return the probabilities of lengths 1, 2, ..., as many as are shown."""
-        if self.word_length is None:
-            return None
-        mean, end = float(self.word_length), self.max_word_length
-        n = max(longest, int(poisson.ppf(0.999, mean))) if end is None else end
-        total = poisson.sf(0, mean) - (0.0 if end is None else poisson.sf(end, mean))
-        return np.asarray(poisson.pmf(np.arange(1, n + 1), mean) / total)
 
     def _entry_of_draws(self) -> dict[str, Any]:
         if not self.draws_:

@@ -74,21 +74,17 @@ def break_lines(characters: list[str], cuts: NDArray[np.bool_], width: int) -> l
             ends = np.flatnonzero(cuts[start : end - 1]) + 1
             if len(ends) and 3 * columns[ends[-1] - 1] > 2 * width:
                 end = start + int(ends[-1])
-        lines.append(_set_line(characters, widths, start, end))
+        places = np.cumsum(widths[start:end]).astype(np.float64)
+        clusters: list[tuple[str, float]] = []
+        for i in range(start, end):
+            if widths[i] or not clusters:
+                clusters.append((characters[i], float(places[i - start] - widths[i] / 2)))
+            else:
+                clusters[-1] = (clusters[-1][0] + characters[i], clusters[-1][1])
+                places[i - start - 1] -= _INSIDE
+        lines.append(Line(start, end, clusters, places))
         start = end
     return lines
-
-
-def _set_line(characters: list[str], widths: NDArray[np.int64], start: int, end: int) -> Line:
-    ends = np.cumsum(widths[start:end]).astype(np.float64)
-    clusters: list[tuple[str, float]] = []
-    for i in range(start, end):
-        if widths[i] or not clusters:
-            clusters.append((characters[i], float(ends[i - start] - widths[i] / 2)))
-        else:
-            clusters[-1] = (clusters[-1][0] + characters[i], clusters[-1][1])
-            ends[i - start - 1] -= _INSIDE
-    return Line(start, end, clusters, ends)
 
 
 # Words, cuts and their probabilities.
@@ -182,8 +178,6 @@ class SegmentationDisplay(Display):
     >>> display.plot().ax_.get_title(loc="left")
     '1 of 1 true cuts found, 0 others'
     """
-
-    predicted: NDArray[np.int8]
 
     def __init__(
         self,

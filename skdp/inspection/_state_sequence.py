@@ -152,9 +152,7 @@ class StateSequenceDisplay(Display):
 
     factor_names: list[str] | None
     labels_: list[str]
-    lines_: list[Any]
     observations_ax_: Any
-    state_names: list[str] | None
 
     def __init__(
         self,
@@ -175,18 +173,17 @@ class StateSequenceDisplay(Display):
         self.boundaries = check_boundaries(boundaries, n_steps)
         self.times = None if times is None else check_times(times, n_steps)
         self.observations, self.column_names = None, None
+        # Without observations a state is a guess: such steps do not count for its color.
+        self._is_observed = np.ones(n_steps, dtype=bool)
         if observations is not None:
             self.observations = check_observations(observations, n_steps)
+            self._is_observed = observed_steps(self.observations)
         if column_names is not None:
             if self.observations is None:
                 raise ValueError("column_names are the names of observations, which are not given.")
             self.column_names = check_names(
                 column_names, "column_names", self.observations.shape[1]
             )
-        # Without observations a state is a guess: such steps do not count for its color.
-        self._is_observed = np.ones(n_steps, dtype=bool)
-        if self.observations is not None:
-            self._is_observed = observed_steps(self.observations)
         self.matches: dict[int, Any] = {}
         self.agreement: float | None = None
         self.state_names = None
@@ -449,7 +446,9 @@ class StateSequenceDisplay(Display):
         if len(keys) > n_states:
             self.labels_.append("other")
             colors.append(GREY)
-        tops, height = _stack(len(rows) + (self.true is not None))
+        strips = _STRIPS[: len(rows) + (self.true is not None)]
+        height = sum(strips) + _GAP * (len(strips) - 1)
+        tops = [height - sum(strips[:i]) - _GAP * i for i in range(len(strips))]
         if self.observations is not None:
             below = height + 2 * _GAP
             height = below + _OBSERVED
@@ -467,7 +466,7 @@ class StateSequenceDisplay(Display):
             self.images_.append(_show(ax, differ[None].astype(float), heights, **style))
             rows["differ"] = differ
             write_title(ax, f"same state at {100 * (self.agreement or 0.0):.1f} % of steps")
-        centers = [top - h / 2 for top, h in zip(tops, _STRIPS, strict=False)]
+        centers = [top - h / 2 for top, h in zip(tops, strips, strict=True)]
         ax.set_yticks(centers, list(rows), fontsize="small")
         ax.tick_params(axis="y", length=0)
         ax.set(ylim=(0, height), xlabel="time step")
@@ -510,13 +509,6 @@ class StateSequenceDisplay(Display):
         if self.true is None and self.predicted.max() < len(PALETTE):
             keys = np.unique(self.predicted)[order]
         return [PALETTE[key % len(PALETTE)] for key in keys]
-
-
-def _stack(n_strips: int) -> tuple[list[float], float]:
-    """Return the upper ends of strips, from the top, and the total height."""
-    heights = _STRIPS[:n_strips]
-    height = sum(heights) + _GAP * (n_strips - 1)
-    return [height - sum(heights[:i]) - _GAP * i for i in range(n_strips)], height
 
 
 def _show(ax: Any, values: NDArray[Any], heights: tuple[float, float], **style: Any) -> Any:

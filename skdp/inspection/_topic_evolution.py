@@ -211,13 +211,9 @@ class Chosen(NamedTuple):
     """Slice of their segments in those of X."""
     n_rows: int
     """Number of segments of X."""
-    parts: NamedParts
+    marks: dict[str, Any]
+    """The arguments of displays that draw the parts."""
     cuts: Cuts
-
-    @property
-    def marks(self) -> dict[str, Any]:
-        """The arguments of displays that draw the parts."""
-        return {"boundaries": self.parts.boundaries, "part_names": self.parts.names}
 
 
 def choose_documents(
@@ -238,57 +234,42 @@ def choose_documents(
     if document is None:
         if true_cuts is not None:
             raise ValueError("true_cuts must not be given if document is None.")
-        parts = _documents_as_parts(ptr, boundaries, part_names)
-        cuts = check_cuts(n_rows, _cut_proba(estimator, X, ptr) if reads_cuts else None, None)
-        return Chosen(X, ptr, slice(0, n_rows), n_rows, parts, cuts)
-    document = check_index(document, "document", len(corpus), "documents")
-    begin, end = ptr[document : document + 2].tolist()
-    if begin == end:
-        raise ValueError(f"document {document} has no segments to plot.")
-    # A data frame is kept, because its columns have names to check.
-    samples = getattr(X, "iloc", X) if hasattr(X, "columns") else corpus
-    sample, doc_ptr = samples[document : document + 1], ptr[document : document + 2] - begin
-    if boundaries is None and corpus.part_ptr is not None:
-        # the parts of a corpus that is divided
-        boundaries = corpus[document : document + 1].part_ptr[1:-1]
-    proba = _cut_proba(estimator, sample, doc_ptr) if reads_cuts else None
-    return Chosen(
-        sample,
-        doc_ptr,
-        slice(begin, end),
-        n_rows,
-        check_parts(end - begin, boundaries, part_names),
-        check_cuts(end - begin, proba, true_cuts),
-    )
-
-
-def _cut_proba(estimator: Any, samples: Any, doc_ptr: Offsets) -> NDArray[np.float64] | None:
-    """Return the probability of a cut in each gap, nan between documents; None without cuts."""
-    if not hasattr(estimator, "predict_proba"):
-        return None
-    proba = np.full(int(doc_ptr[-1]), np.nan)
-    for begin, found in zip(doc_ptr[:-1], estimator.predict_proba(samples), strict=True):
-        proba[begin : begin + len(found)] = found
-    return proba[:-1]
-
-
-def _documents_as_parts(
-    ptr: Offsets, boundaries: ArrayLike | None, part_names: Sequence[str] | None
-) -> NamedParts:
-    if boundaries is not None:
-        raise ValueError(
-            "boundaries must not be given if document is None: they are those of the documents."
-        )
-    if part_names is not None and len(part_names) != len(ptr) - 1:
-        raise ValueError(
-            f"part_names must hold {len(ptr) - 1} names, one for each document of X, "
-            f"got {len(part_names)}."
-        )
-    filled = np.flatnonzero(np.diff(ptr))  # empty documents have no position
-    if len(filled) == 0:
-        raise ValueError("X has no segments to plot.")
-    names = None if part_names is None else [part_names[int(d)] for d in filled]
-    return check_parts(int(ptr[-1]), ptr[filled[1:]], names)
+        if boundaries is not None:
+            raise ValueError(
+                "boundaries must not be given if document is None: they are those of the documents."
+            )
+        if part_names is not None and len(part_names) != len(ptr) - 1:
+            raise ValueError(
+                f"part_names must hold {len(ptr) - 1} names, one for each document of X, got "
+                f"{len(part_names)}."
+            )
+        filled = np.flatnonzero(np.diff(ptr))  # empty documents have no position
+        if len(filled) == 0:
+            raise ValueError("X has no segments to plot.")
+        if part_names is not None:
+            part_names = [part_names[int(d)] for d in filled]
+        samples, doc_ptr, boundaries, first = X, ptr, ptr[filled[1:]], 0
+    else:
+        document = check_index(document, "document", len(corpus), "documents")
+        chosen = slice(document, document + 1)
+        # A data frame is kept, because its columns have names to check.
+        samples = (getattr(X, "iloc", X) if hasattr(X, "columns") else corpus)[chosen]
+        doc_ptr, first = corpus[chosen].doc_ptr, int(ptr[document])
+        if doc_ptr[-1] == 0:
+            raise ValueError(f"document {document} has no segments to plot.")
+        if boundaries is None and corpus.part_ptr is not None:  # those of a divided corpus
+            boundaries = corpus[chosen].part_ptr[1:-1]
+    n = int(doc_ptr[-1])
+    parts = check_parts(n, boundaries, part_names)
+    proba = None
+    if reads_cuts and hasattr(estimator, "predict_proba"):
+        gaps = np.full(n, np.nan)  # between documents
+        for begin, found in zip(doc_ptr[:-1], estimator.predict_proba(samples), strict=True):
+            gaps[begin : begin + len(found)] = found
+        proba = gaps[:-1]
+    marks = {"boundaries": parts.boundaries, "part_names": parts.names}
+    cuts = check_cuts(n, proba, true_cuts)
+    return Chosen(samples, doc_ptr, slice(first, first + n), n_rows, marks, cuts)
 
 
 def shares_of(estimator: Any, samples: Any) -> tuple[Any, Any]:
@@ -403,12 +384,6 @@ class TopicEvolutionDisplay(Display):
     >>> [text.get_text() for text in display.legend_.get_texts()]
     ['topic 1', 'topic 0', 'other']
     """
-
-    segment_topic: NDArray[np.float64]
-    doc_topic: NDArray[np.float64] | None
-    topic_names: list[str]
-    areas_: list[Any] | None
-    bars_: list[Any] | None
 
     def __init__(
         self,

@@ -320,16 +320,17 @@ class LowerBoundDisplay(Display):
         highest = max(float(bounds.max()) for bounds in self.lower_bounds)
         self.lines_ = []
         for i, bounds in enumerate(self.lower_bounds):
-            values = bounds
+            values, is_best = bounds, i == self.best_
+            color = PALETTE[0 if self.names is None else i % len(PALETTE)]
             if kind == "gap":
                 values = np.where(bounds < highest, highest - bounds, np.nan)
             self.lines_ += ax.plot(
                 np.arange(1, len(bounds) + 1),
                 values,
-                color=self._color(i),
-                linewidth=1.8 if i == self.best_ else 1.0,
+                color=GREY if self.names is None and not is_best else color,
+                linewidth=1.8 if is_best else 1.0,
                 marker="." if len(bounds) <= 25 else "",
-                zorder=3 if i == self.best_ else 2,
+                zorder=3 if is_best else 2,
             )
         ax.set(xlabel="iteration", ylabel="lower bound" if kind == "bound" else "below the highest")
         if kind == "gap":
@@ -341,11 +342,6 @@ class LowerBoundDisplay(Display):
         if names:
             self._add_legend(self.lines_, names)
         return self
-
-    def _color(self, i: int) -> str:
-        if self.names is None and i != self.best_:
-            return GREY
-        return PALETTE[0 if self.names is None else i % len(PALETTE)]
 
 
 def _check_bounds(bounds: ArrayLike, i: int) -> NDArray[np.float64]:
@@ -457,7 +453,20 @@ class ComponentCountDisplay(Display):
         """
         cls._check_matplotlib()
         check_is_fitted(estimator)
-        probabilities, n_components = _find_numbers(estimator)
+        trace = getattr(estimator, "trace_", {})
+        if hasattr(estimator, "n_components_distribution_"):
+            probabilities = estimator.n_components_distribution_
+            n_components = int(estimator.n_components_)
+        elif "n_active_components" in trace and hasattr(estimator, "state_shares_"):
+            numbers = np.asarray(trace["n_active_components"]).astype(np.int64).ravel()
+            probabilities = np.bincount(numbers) / len(numbers)
+            n_components = count_active(estimator.state_shares_)
+        else:
+            raise TypeError(
+                f"estimator must be a model that learns a number of components, got a fitted "
+                f"{type(estimator).__name__}, which has neither n_components_distribution_ nor "
+                "numbers of states in use."
+            )
         n_samples = estimator.trace_["log_joint"].size
         display = cls(probabilities, n_components=n_components, n_samples=n_samples)
         return display.plot(ax)
@@ -495,18 +504,3 @@ class ComponentCountDisplay(Display):
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.spines[["top", "right"]].set_visible(False)
         return self
-
-
-def _find_numbers(estimator: Any) -> tuple[Any, int]:
-    """Return the posterior of the number of components, and the number in the attributes."""
-    if hasattr(estimator, "n_components_distribution_"):
-        return estimator.n_components_distribution_, int(estimator.n_components_)
-    trace = getattr(estimator, "trace_", {})
-    if "n_active_components" in trace and hasattr(estimator, "state_shares_"):
-        numbers = np.asarray(trace["n_active_components"]).astype(np.int64).ravel()
-        return np.bincount(numbers) / len(numbers), count_active(estimator.state_shares_)
-    raise TypeError(
-        f"estimator must be a model that learns a number of components, got a fitted "
-        f"{type(estimator).__name__}, which has neither n_components_distribution_ nor numbers of "
-        "states in use."
-    )

@@ -103,7 +103,6 @@ class TransitionDisplay(Display):
 
     positions_: NDArray[np.float64] | None
     arcs_: list[Any] | None
-    image_: Any
     texts_: NDArray[np.object_] | None
     points_: Any
 
@@ -116,15 +115,24 @@ class TransitionDisplay(Display):
         *,
         state_names: Sequence[str] | None = None,
     ):
-        self.transmat = _check_transmat(transmat)
-        n_states = len(self.transmat)
+        self.transmat = check_fractions(transmat, "transmat", 2)
+        n_states, n_columns = self.transmat.shape
+        if n_states != n_columns:
+            raise ValueError(f"transmat must be square, got shape {self.transmat.shape}.")
+        if not np.allclose(self.transmat.sum(axis=1), 1.0, rtol=0, atol=1e-4):
+            raise ValueError("transmat must have rows that sum to 1.")
         self.startprob = None
         if startprob is not None:
             self.startprob = check_shares(startprob, "startprob", n_states)
         self.locations = None if locations is None else _check_locations(locations, n_states)
         self._least = 0.0
         if shares is None:
-            self.shares = _long_run_shares(self.transmat, self.startprob)
+            # The mean shares of time of a long chain, for any classes and periods of states.
+            uniform = np.full(n_states, 1.0 / n_states)
+            start = uniform if self.startprob is None else self.startprob
+            going_on = np.eye(n_states) - _LASTING * self.transmat.T
+            times = np.maximum(np.linalg.solve(going_on, start), 0.0)
+            self.shares = np.asarray(times / times.sum())
             self._least = _FLOOR  # few shares are 0
         else:
             self.shares = check_shares(shares, "shares", n_states)
@@ -316,26 +324,23 @@ class TransitionDisplay(Display):
         leave = self.transmat - np.diag(np.diag(self.transmat))
         totals = leave.sum(axis=1, keepdims=True)
         jumps = np.divide(leave, totals, out=np.zeros_like(leave), where=totals > 0.0)
+        jumps = jumps[np.ix_(self.states_, self.states_)]
         arcs = []
-        for a, i in enumerate(self.states_):
-            for b, j in enumerate(self.states_):
-                probability = jumps[i, j]
-                if probability == 0.0 or probability < min_probability:
-                    continue
-                arc = FancyArrowPatch(
-                    positions[a],
-                    positions[b],
-                    connectionstyle="arc3,rad=0.2",
-                    arrowstyle="-|>",
-                    mutation_scale=7.0 + _ARC * probability,
-                    shrinkA=radii[a],
-                    shrinkB=radii[b] + 1.0,
-                    linewidth=0.3 + _ARC * probability,
-                    color="#555555",
-                    alpha=0.3 + 0.6 * probability,
-                    zorder=2,
-                )
-                arcs.append(self.ax_.add_patch(arc))
+        for a, b in np.argwhere((jumps > 0.0) & (jumps >= min_probability)):
+            arc = FancyArrowPatch(
+                positions[a],
+                positions[b],
+                connectionstyle="arc3,rad=0.2",
+                arrowstyle="-|>",
+                mutation_scale=7.0 + _ARC * jumps[a, b],
+                shrinkA=radii[a],
+                shrinkB=radii[b] + 1.0,
+                linewidth=0.3 + _ARC * jumps[a, b],
+                color="#555555",
+                alpha=0.3 + 0.6 * jumps[a, b],
+                zorder=2,
+            )
+            arcs.append(self.ax_.add_patch(arc))
         return arcs
 
 
@@ -352,15 +357,6 @@ def _merge_components(estimator: Any) -> tuple[Any, Any, Any]:
     return sum_states(weights @ transmat, labels), startprob, shares
 
 
-def _check_transmat(transmat: ArrayLike) -> Floats:
-    array = check_fractions(transmat, "transmat", 2)
-    if array.shape[0] != array.shape[1]:
-        raise ValueError(f"transmat must be square, got shape {array.shape}.")
-    if not np.allclose(array.sum(axis=1), 1.0, rtol=0, atol=1e-4):
-        raise ValueError("transmat must have rows that sum to 1.")
-    return array
-
-
 def _check_locations(locations: ArrayLike, n_states: int) -> Floats:
     array = as_array(locations, "locations")
     numbers = array.dtype.kind in "biuf" and np.all(np.isfinite(array))
@@ -370,15 +366,6 @@ def _check_locations(locations: ArrayLike, n_states: int) -> Floats:
             f"{array.shape} and type {array.dtype}."
         )
     return array.astype(np.float64)
-
-
-def _long_run_shares(transmat: Floats, startprob: Floats | None) -> Floats:
-    """Return the mean shares of time of a long chain, for any classes and periods of states."""
-    n_states = len(transmat)
-    start = np.full(n_states, 1.0 / n_states) if startprob is None else startprob
-    going_on = np.eye(n_states) - _LASTING * transmat.T
-    shares = np.maximum(np.linalg.solve(going_on, start), 0.0)
-    return np.asarray(shares / shares.sum())
 
 
 def _project(locations: Floats) -> tuple[Floats, dict[str, Any]]:
@@ -548,7 +535,14 @@ class FactorDisplay(Display):
         self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=1.0, aspect="auto")
         label_matrix(ax, names, self.factor_names)
         ax.set(xlabel="factor", ylabel="state")
-        _draw_lattice(ax, n_rows, n_columns)
+        # Pale lines around cells, since rows with few dark cells are hard to follow.
+        style = {"color": GREY, "linewidth": 0.5 if max(n_rows, n_columns) <= 60 else 0.0}
+        ax.hlines(np.arange(1, n_rows) - 0.5, -0.5, n_columns - 0.5, **style)
+        ax.vlines(np.arange(1, n_columns) - 0.5, -0.5, n_rows - 0.5, **style)
+        frame = {"color": "black", "linewidth": 0.8, "clip_on": False}
+        ax.hlines([-0.5, n_rows - 0.5], -0.5, n_columns - 0.5, **frame)
+        ax.vlines([-0.5, n_columns - 0.5], -0.5, n_rows - 0.5, **frame)
+        ax.spines[:].set_visible(False)
         self.bars_ = None
         if self.shares is not None:
             self._draw_bars(self.shares[self.states_], n_columns)
@@ -570,14 +564,3 @@ class FactorDisplay(Display):
         right = left + (_BAR_INCHES + _TEXT_INCHES) * inch
         ax.set_xlim(-0.5, right)
         ax.xaxis.label.set_x(0.5 * n_columns / (right + 0.5))
-
-
-def _draw_lattice(ax: Any, n_rows: int, n_columns: int) -> None:
-    """Draw pale lines around cells, since rows with few dark cells are hard to follow."""
-    style = {"color": GREY, "linewidth": 0.5 if max(n_rows, n_columns) <= 60 else 0.0}
-    ax.hlines(np.arange(1, n_rows) - 0.5, -0.5, n_columns - 0.5, **style)
-    ax.vlines(np.arange(1, n_columns) - 0.5, -0.5, n_rows - 0.5, **style)
-    frame = {"color": "black", "linewidth": 0.8, "clip_on": False}
-    ax.hlines([-0.5, n_rows - 0.5], -0.5, n_columns - 0.5, **frame)
-    ax.vlines([-0.5, n_columns - 0.5], -0.5, n_rows - 0.5, **frame)
-    ax.spines[:].set_visible(False)

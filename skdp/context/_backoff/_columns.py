@@ -131,7 +131,14 @@ def _check_size(estimator: Any, shape: tuple[int, int]) -> None:
 def check_labels(y: Any) -> NDArray[Any]:
     """Return labels as an array, (n_samples,)."""
     check_unmasked(y, "y")
-    _check_values(y)
+    values = as_array(y, "y")
+    if values.ndim == 0 and not issparse(y):  # check_array reports sparse input
+        raise ValueError(f"y must be a list or an array of labels, got {type(y).__name__}.")
+    for value in values.flat if values.dtype.kind in "OMm" else ():
+        if is_missing(value):  # scikit-learn misses some of these, or reports them without details
+            raise ValueError("Input y contains NaN, None or another missing value.")
+        if hasattr(value, "shape") and not isinstance(value, np.generic):
+            raise ValueError(f"y must hold strings or numbers, got {type(value).__name__}.")
     labels = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
     labels = column_or_1d(labels, warn=True)
     if len({isinstance(label, str) for label in labels} if labels.dtype == object else ()) > 1:
@@ -168,20 +175,6 @@ def check_classes(labels: NDArray[Any], classes: Any) -> NDArray[Any]:
     if len(found) < len(given):
         raise ValueError(f"classes must hold each label once, got {shorten(classes)}.")
     return found
-
-
-def _check_values(y: Any) -> None:
-    """Raise for errors that scikit-learn misses or reports without details."""
-    values = as_array(y, "y")
-    if values.ndim == 0 and not issparse(y):  # check_array reports sparse input
-        raise ValueError(f"y must be a list or an array of labels, got {type(y).__name__}.")
-    if values.dtype.kind not in "OMm":
-        return
-    for value in values.flat:
-        if is_missing(value):
-            raise ValueError("Input y contains NaN, None or another missing value.")
-        if hasattr(value, "shape") and not isinstance(value, np.generic):
-            raise ValueError(f"y must hold strings or numbers, got {type(value).__name__}.")
 
 
 def _unique(labels: NDArray[Any], name: str) -> NDArray[Any]:
@@ -253,12 +246,15 @@ def check_levels(
     check_unmasked(levels, parameter)
     if not is_list_like(levels):
         raise ValueError(f"{parameter} must be a list of groups of columns, got {shorten(levels)}.")
+    groups = [[group] if isinstance(group, str | Integral) else group for group in levels]
+    for group in groups:
+        if not is_list_like(group) or len(group) == 0:
+            raise ValueError(
+                f"{parameter} must hold groups of at least one column, got {shorten(group)}."
+            )
     found = tuple(
-        tuple(
-            _find_column(column, n_features, names, parameter)
-            for column in _group(group, parameter)
-        )
-        for group in levels
+        tuple(_find_column(column, n_features, names, parameter) for column in group)
+        for group in groups
     )
     if not found:
         raise ValueError(f"{parameter} must hold at least one group of columns, got none.")
@@ -270,17 +266,6 @@ def check_levels(
                 f"twice in {shorten(levels)}."
             )
     return found
-
-
-def _group(group: Any, parameter: str) -> list[Any]:
-    """Return the columns of a group, which may be a single column."""
-    if isinstance(group, str | Integral):
-        return [group]
-    if not is_list_like(group) or len(group) == 0:
-        raise ValueError(
-            f"{parameter} must hold groups of at least one column, got {shorten(group)}."
-        )
-    return list(group)
 
 
 def _find_column(column: Any, n_features: int, names: NDArray[Any] | None, parameter: str) -> int:
@@ -315,11 +300,10 @@ def _find_column(column: Any, n_features: int, names: NDArray[Any] | None, param
 
 @dataclass(frozen=True)
 class ContextTree(ContextIndex):
-    """All contexts and all cells; a cell is an outcome observed in a context.
+    """All contexts and all cells; a cell is an outcome observed in a context."""
 
-    A context of level k has the values of the columns of levels 0 to k; all events reach the last
-    level. A *step* lengthens contexts by one column; at the end of a level they are restaurants.
-    """
+    # A context of level k has the values of the columns of levels 0 to k; all events reach the last
+    # level. A *step* lengthens contexts by one column; at the end of a level they are restaurants.
 
     classes: NDArray[Any]  # (n_outcomes,)
     levels: Levels

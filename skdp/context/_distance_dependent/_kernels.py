@@ -100,10 +100,8 @@ def visit(side, i, mark, c):
 
 @njit_internal_nogc
 def find_smaller_side(i, j, c):
-    """Return which side of a cut edge is smaller, 0 (of i) or 1 (of j); -1: i and j are connected.
-
-    The members of the smaller part are in ``queues[side]``.
-    """
+    """Return the smaller side of a cut edge, 0 (of i) or 1 (of j); -1: i and j are connected."""
+    # The members of the smaller part are in ``queues[side]``.
     c.numbers[1] += 1
     mark = 2 * c.numbers[1]
     begin_search(0, i, mark, c)

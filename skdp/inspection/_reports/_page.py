@@ -23,39 +23,6 @@ from skdp.inspection._axes import write_name
 DIGITS = 9
 """Number of significant digits of numbers in a page."""
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; \
-style-src {style_hash}; script-src {script_hash}; base-uri 'none'; form-action 'none'">
-<meta name="generator" content="skdp {version}">
-<link rel="icon" href="data:,">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
-<header>
-<h1>{title}</h1>
-<p>{summary}</p>
-<button type="button" id="theme" hidden>Dark colors</button>
-</header>
-<main id="main">
-<noscript><p class="note">The interactive parts of this page need JavaScript.</p></noscript>
-{body}
-</main>
-<footer>
-{notes}
-<p>Written by skdp {version}. The page loads nothing from other places.</p>
-</footer>
-<script type="application/json" id="data">{data}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
-
 
 def check_target(path: Any) -> Path:
     """Return the path of a page, or raise before any work if it cannot be written there."""
@@ -115,8 +82,8 @@ def write_page(
 ) -> Path:
     """Write a page about a model, with `data` for a script and `notes` at its end."""
     name = type(model).__name__
-    style, program = _read("page.css"), _read("page.js") + _read(script)
-    text = _PAGE.format(
+    style, program = read_file("page.css"), read_file("page.js") + read_file(script)
+    text = read_file("page.html").format(
         title=escape(name if title is None else title),
         summary=html.escape(f"{name}: {describe_result(model)}"),
         body=body,
@@ -134,7 +101,7 @@ def write_page(
 
 
 @cache
-def _read(name: str) -> str:
+def read_file(name: str) -> str:
     """Return a file of this package."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 

@@ -20,8 +20,8 @@ from skdp.inspection._reports._page import (
     choose_evenly,
     count_shown,
     escape,
-    number,
     numbers,
+    read_file,
     write_page,
 )
 from skdp.inspection._state_sequence import _join_times
@@ -120,7 +120,11 @@ def describe(series: Series, n_sequences: int, n_columns: int) -> dict[str, Any]
     n_steps = len(series.states)
     width = choose_width(n_steps, n_sequences)
     edges = np.arange(0, n_steps, width)
-    states = series.states if width == 1 else _most_frequent(series.states, width)
+    states = series.states
+    if width > 1:  # the most frequent state of each bin, the lowest number among equal ones
+        counts = np.zeros((len(edges), int(states.max()) + 1), dtype=np.int64)
+        np.add.at(counts, (np.arange(n_steps) // width, states), 1)
+        states = counts.argmax(axis=1)
     begins = np.flatnonzero(np.diff(states, prepend=states[0] - 1))
     found: dict[str, Any] = {
         "t": write_name(series.title),
@@ -141,37 +145,9 @@ def describe(series: Series, n_sequences: int, n_columns: int) -> dict[str, Any]
     return found
 
 
-def _most_frequent(states: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    """Return the most frequent state of each bin, the lowest number among equal ones."""
-    bins = np.arange(len(states)) // width
-    counts = np.zeros((int(bins[-1]) + 1, int(states.max()) + 1), dtype=np.int64)
-    np.add.at(counts, (bins, states), 1)
-    return counts.argmax(axis=1)
-
-
 def _thousandths(values: NDArray[np.float64]) -> list[int]:
     found: list[int] = np.rint(1000.0 * values).astype(np.int64).tolist()
     return found
-
-
-def describe_forecast(
-    history: NDArray[np.float64], found: Any, columns: list[ReportedColumn], times: list[str] | None
-) -> dict[str, Any]:
-    """Return a forecast for the page, after twice as many observed steps."""
-    n_ahead = len(found["mean"])
-    n_before = max(len(history) - 2 * n_ahead, 0)
-    past = history[n_before:]
-    if times is not None:
-        times = times[n_before:]
-    columns_shown = range(len(columns))
-    return {
-        "n": n_before,
-        "x": times,
-        "past": [numbers(past[:, d]) for d in columns_shown],
-        "mean": [[number(x) for x in found["mean"][:, d]] for d in columns_shown],
-        "lo": [numbers(found["quantiles"][:, d, 0]) for d in columns_shown],
-        "hi": [numbers(found["quantiles"][:, d, 1]) for d in columns_shown],
-    }
 
 
 # The page of a report.
@@ -181,33 +157,6 @@ _FORECAST = 10
 """Number of steps of the forecast by default."""
 _MOST_COLUMNS = 8
 """Number of columns that are drawn."""
-
-_BODY = """<section aria-labelledby="states-title">
-<h2 id="states-title">States</h2>
-<p class="note" id="states-note">{note}</p>
-<div class="scroll" role="region" aria-labelledby="states-title" tabindex="0">
-<table id="states" aria-labelledby="states-title" aria-describedby="states-note">
-<thead><tr>{head}</tr></thead>
-<tbody>
-{rows}
-</tbody>
-</table>
-</div>
-</section>
-<section aria-labelledby="sequences-title">
-<h2 id="sequences-title">Sequences</h2>
-<p class="note">{sequences}</p>
-<div id="sequences" hidden>
-<div class="controls"><div><label for="sequence">Sequence</label>
-<select id="sequence"></select></div></div>
-<p class="note" id="scale"></p>
-<div id="chart"></div>
-<label for="step">Step</label>
-<input type="range" id="step" min="0" max="0" step="1" value="0">
-<div id="here" role="status"></div>
-<div id="forecast"></div>
-</div>
-</section>"""
 
 
 def state_report(
@@ -322,7 +271,9 @@ def state_report(
     rows = tabulate(states, ptr, values, columns)
 
     chosen = choose_evenly(n_sequences, max_sequences)
-    some = X if len(chosen) == n_sequences else _take(X, chosen)
+    some = X
+    if len(chosen) < n_sequences:
+        some = X[chosen] if isinstance(X, Ragged) else [X[i] for i in chosen.tolist()]
     state_proba, change_proba = model.predict_proba(some), model.predict_change_proba(some)
     if is_single:
         state_proba, change_proba = [state_proba], [change_proba]
@@ -331,7 +282,10 @@ def state_report(
     for i, of_states, of_changes in zip(chosen.tolist(), state_proba, change_proba, strict=True):
         own = X if is_single else X[i : i + 1]
         here = slice(ptr[i], ptr[i + 1])
-        ahead, reason = _forecast(model, own, values[here], n_forecast, interval, drawn)
+        times = find_times(own, None)
+        if times is not None:
+            times = write_times(check_times(times, here.stop - here.start))
+        ahead, reason = _forecast(model, own, values[here], n_forecast, interval, len(drawn))
         if reason:
             missing[names[i]] = reason
         series = Series(
@@ -340,7 +294,7 @@ def state_report(
             states[here],
             of_states.max(axis=1),
             of_changes,
-            _write_times(own, here.stop - here.start),
+            times,
             ahead,
         )
         shown.append(describe(series, len(chosen), _MOST_COLUMNS))
@@ -384,24 +338,13 @@ def _find_columns(model: Any, n_columns: int) -> list[ReportedColumn]:
     ]
 
 
-def _take(X: Any, chosen: NDArray[np.int64]) -> Any:
-    """Return some sequences of X."""
-    return X[chosen] if isinstance(X, Ragged) else [X[i] for i in chosen.tolist()]
-
-
-def _write_times(own: Any, n_steps: int) -> list[str] | None:
-    """Return the dates in the index of a data frame, alone or in a list; None without dates."""
-    times = find_times(own, None)
-    return None if times is None else write_times(check_times(times, n_steps))
-
-
 def _forecast(
     model: Any,
     own: Any,
     values: NDArray[np.float64],
     n_steps: int | None,
     interval: float,
-    columns: list[ReportedColumn],
+    n_columns: int,
 ) -> tuple[dict[str, Any] | None, str]:
     """Return the forecast of a sequence, or None and the reason why there is none."""
     if n_steps == 0:
@@ -420,11 +363,20 @@ def _forecast(
     is_list = isinstance(found["mean"], list)
     only = {name: each[0] if is_list else each for name, each in found.items()}
     frame = own[0] if is_list and isinstance(own, list | tuple) else own
+    n_before = max(len(values) - 2 * len(only["mean"]), 0)  # twice as many steps are shown before
     times = None
     if "frame" in only:
         joined = _join_times(frame, only["frame"], len(values) + len(only["mean"]))
-        times = write_times(joined) if joined.dtype.kind == "M" else None
-    return describe_forecast(values, only, columns, times), ""
+        times = write_times(joined)[n_before:] if joined.dtype.kind == "M" else None
+    columns_shown = range(n_columns)
+    return {
+        "n": n_before,
+        "x": times,
+        "past": [numbers(values[n_before:, d]) for d in columns_shown],
+        "mean": [numbers(only["mean"][:, d]) for d in columns_shown],
+        "lo": [numbers(only["quantiles"][:, d, 0]) for d in columns_shown],
+        "hi": [numbers(only["quantiles"][:, d, 1]) for d in columns_shown],
+    }, ""
 
 
 def _write_body(
@@ -440,7 +392,7 @@ def _write_body(
         cells = [f"{100 * row.share:.1f} %", f"{row.n_runs:,}", f"{row.mean_length:,.1f}"]
         texts = "".join(f"<td>{escape(cell)}</td>" for cell in [*cells, *row.values])
         lines.append(f'<tr><th scope="row">{escape(labels[row.state])}</th>{texts}</tr>')
-    return _BODY.format(
+    return read_file("states.html").format(
         note="Durations are in steps. Columns have the mean ± the standard deviation of the "
         "observations, or the shares of the most frequent categories.",
         head="".join(f'<th scope="col">{escape(name)}</th>' for name in head),

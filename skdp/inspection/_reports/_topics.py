@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count
-from skdp.data import check_corpus
-from skdp.data._ragged import Offsets
+from skdp.data import SegmentedCorpus, check_corpus
 from skdp.inspection._axes import PALETTE, check_names, write_name
 from skdp.inspection._reports._page import (
     check_target,
@@ -23,6 +22,7 @@ from skdp.inspection._reports._page import (
     escape,
     number,
     numbers,
+    read_file,
     write_page,
 )
 from skdp.inspection._topic_evolution import shares_of
@@ -52,12 +52,9 @@ _N_OWNERS = 5
 class ReportedCorpus(NamedTuple):
     """The documents of a page."""
 
-    doc_ptr: Offsets
-    segment_ptr: Offsets
-    tokens: NDArray[Any]
+    documents: SegmentedCorpus
     shares: NDArray[np.float64]
     """Topic shares of their segments, (n_segments, K)."""
-    part_ptr: Offsets | None
     cut_proba: list[NDArray[np.float64]] | None
     cuts: list[NDArray[np.int64]] | None
     titles: list[str]
@@ -65,7 +62,7 @@ class ReportedCorpus(NamedTuple):
 
 def weigh_topics(corpus: ReportedCorpus) -> NDArray[np.float64]:
     """Return expected numbers of tokens of the topics in some documents, (K,)."""
-    weights: NDArray[np.float64] = np.diff(corpus.segment_ptr) @ corpus.shares
+    weights: NDArray[np.float64] = np.diff(corpus.documents.segment_ptr) @ corpus.shares
     if not weights.sum() > 0.0:
         raise ValueError("X must have words if topics were given: they have no other shares.")
     return weights
@@ -169,30 +166,29 @@ def _describe(
     corpus: ReportedCorpus, d: int, order: NDArray[np.int64], log_p: NDArray[np.float64]
 ) -> dict[str, Any]:
     """Return a document for the page, with word ids in place of positions in its list of words."""
-    begin, end = corpus.doc_ptr[d : d + 2].tolist()
-    n_segments = end - begin
+    begin, end = corpus.documents.doc_ptr[d : d + 2].tolist()
+    n_segments, document = end - begin, corpus.documents[d : d + 1]
+    ptr, part_ptr, shares_of_all = document.segment_ptr, document.part_ptr, corpus.shares[begin:end]
     most = max(1, min(_MOST_COLUMNS, _COLUMNS_OF_PAGE // max(len(corpus.titles), 1)))
     width = max(1, -(-n_segments // most))
-    edges = np.minimum(np.arange(begin, end + width, width), end) if n_segments else [begin]
-    edges = np.unique(edges)
-    lengths = np.diff(corpus.segment_ptr[begin : end + 1]).astype(np.float64)
+    edges = np.unique(np.minimum(np.arange(0, n_segments + width, width), n_segments))
+    lengths = np.diff(ptr).astype(np.float64)
     columns, marked, sizes = [], [], []
     for first, last in pairwise(edges):
-        weights = lengths[first - begin : last - begin]
+        weights = lengths[first:last]
         shares = np.average(
-            corpus.shares[first:last], axis=0, weights=weights if weights.sum() > 0.0 else None
+            shares_of_all[first:last], axis=0, weights=weights if weights.sum() > 0.0 else None
         )
-        tokens = corpus.tokens[corpus.segment_ptr[first] : corpus.segment_ptr[last]]
+        tokens = document.tokens[ptr[first] : ptr[last]]
         columns.append(_pack(shares[order], _MOST_SHARES))
         marked.append(_find_marked(tokens, log_p))
         sizes.append(len(tokens))
-    tokens = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
-    ids, counts = np.unique(tokens, return_counts=True)
+    ids, counts = np.unique(document.tokens, return_counts=True)
     if len(ids) > _MOST_WORDS:
         ids = np.sort(ids[np.argsort(-counts, kind="stable")[:_MOST_WORDS]])
     found = {
         "t": write_name(corpus.titles[d]),
-        "n": len(tokens),
+        "n": len(document.tokens),
         "s": n_segments,
         "z": width,  # segments in a column
         "c": columns,  # their shares of topics
@@ -200,10 +196,8 @@ def _describe(
         "m": marked,  # words that stand out in the columns
         "w": ids,
     }
-    if corpus.part_ptr is not None and corpus.cuts is None:
-        inner = corpus.part_ptr[(corpus.part_ptr > begin) & (corpus.part_ptr < end)]
-        # columns that begin a part of the corpus
-        found["p"] = np.unique((inner - begin) // width).tolist()
+    if part_ptr is not None and corpus.cuts is None:
+        found["p"] = np.unique(part_ptr[1:-1] // width).tolist()  # columns that begin a part
     if corpus.cut_proba is not None and corpus.cuts is not None:
         places = (np.arange(len(corpus.cut_proba[d])) + 1) // width
         largest = np.zeros(max(len(columns), 1))
@@ -222,38 +216,6 @@ def _find_marked(tokens: NDArray[Any], log_p: NDArray[np.float64]) -> NDArray[np
 
 
 # The page of a report.
-
-
-_BODY = """<section aria-labelledby="topics-title">
-<h2 id="topics-title">Topics</h2>
-<div class="controls" id="topic-controls" hidden>
-<div><label for="relevance">Relevance of words, &lambda; = <output id="relevance-value" \
-for="relevance">{first:.2f}</output></label>
-<input type="range" id="relevance" min="0" max="{steps}" step="1" value="{step}" \
-aria-describedby="relevance-note">
-<p class="note" id="relevance-note">1: the most probable words. 0: words that other topics \
-lack.</p></div>
-<div><label for="words">Search words</label>
-<input type="search" id="words" autocomplete="off" aria-describedby="words-found">
-<p class="status" id="words-found" role="status"></p></div>
-</div>
-<p class="note">The percentage is the share of a topic in the words of {source}.</p>
-<ol class="topics" id="topics">
-{topics}
-</ol>
-</section>
-<section aria-labelledby="documents-title">
-<h2 id="documents-title">Documents</h2>
-<p class="note">{documents}</p>
-<div id="documents" hidden>
-<div class="controls"><div><label for="titles">Search documents by title or word</label>
-<input type="search" id="titles" autocomplete="off" aria-describedby="documents-found"></div></div>
-<p class="status" id="documents-found" role="status"></p>
-<p class="note" id="key"></p>
-<div id="strips"></div>
-<button type="button" id="more" hidden>Show more documents</button>
-</div>
-</section>"""
 
 
 def topic_report(
@@ -365,7 +327,11 @@ def topic_report(
     if len(chosen) < n_documents:  # a data frame is kept: its columns have names to check
         rows = getattr(X, "iloc", X) if hasattr(X, "columns") else everything
         samples = rows[chosen.tolist()]
-    corpus = _read(model, samples, [names[d] for d in chosen])
+    proba = cuts = None
+    if hasattr(model, "predict_proba"):
+        proba, cuts = model.predict_proba(samples), model.predict(samples)
+    shares, shown = shares_of(model, samples)[1], check_corpus(model, samples, reset=False)
+    corpus = ReportedCorpus(shown, shares, proba, cuts, [names[d] for d in chosen])
 
     is_trained = hasattr(model, "_topic_tokens")
     weights = model._tokens_of_topics("topic_report") if is_trained else weigh_topics(corpus)
@@ -378,7 +344,7 @@ def topic_report(
         target,
         model,
         title,
-        body=_BODY.format(
+        body=read_file("topics.html").format(
             first=FIRST_STEP / N_STEPS,
             step=FIRST_STEP,
             steps=N_STEPS,
@@ -389,24 +355,6 @@ def topic_report(
         notes=_write_notes(corpus, data),
         data=data,
         script="topics.js",
-    )
-
-
-def _read(model: Any, samples: Any, titles: list[str]) -> ReportedCorpus:
-    """Return the documents of the page with the model's results for them."""
-    corpus = check_corpus(model, samples, reset=False)
-    proba = cuts = None
-    if hasattr(model, "predict_proba"):
-        proba, cuts = model.predict_proba(samples), model.predict(samples)
-    return ReportedCorpus(
-        corpus.doc_ptr,
-        corpus.segment_ptr,
-        corpus.tokens,
-        shares_of(model, samples)[1],
-        corpus.part_ptr,
-        proba,
-        cuts,
-        titles,
     )
 
 
@@ -434,6 +382,6 @@ def _write_notes(corpus: ReportedCorpus, data: dict[str, Any]) -> list[str]:
             "Lines in strips are probabilities of cuts. Units that begin a part are those of the "
             "most probable division of the whole document."
         )
-    elif corpus.part_ptr is not None:
+    elif corpus.documents.part_ptr is not None:
         notes.append("Lines in strips are the boundaries of the parts of documents.")
     return notes

@@ -248,7 +248,7 @@ def test_predictive(root, hyper):
     contexts = ["ap", "aq", "bz", "zz"]
     found = classifier._find([list(context) for context in contexts])
     draws = []
-    for each in classifier._counted_models():
+    for each in classifier._predictor()._models:
         rows = np.zeros((len(contexts), len(CLASSES)))
         each.model.add_to_distributions(found, rows)
         draws.append(rows)

@@ -11,13 +11,14 @@ from exact.language.franchise import predictive, stirling
 from scipy.optimize import minimize
 
 from skdp.context import HDPBackoffClassifier
-from skdp.context._backoff._pool import leave_one_out_terms, replace_unknown
-from skdp.context._backoff._screening import (
+from skdp.context._backoff._pool import (
     Events,
     PoolObjective,
     Screening,
     fit_pool_weights,
+    leave_one_out_terms,
     log_pool,
+    replace_unknown,
 )
 
 CLASSES = [0, 1, 2]

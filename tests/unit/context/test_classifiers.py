@@ -143,7 +143,7 @@ def test_columns():
     column, codes = Column.of(as_objects(["b", ("c", 1), "a", 2, "b"]), "column 0")
     again, _ = Column.of(as_objects([2, "a", "b", ("c", 1)]), "column 0")
     assert column.values.tolist() == again.values.tolist()
-    assert column.take(codes).tolist() == ["b", ("c", 1), "a", 2, "b"]
+    assert column.values[codes].tolist() == ["b", ("c", 1), "a", 2, "b"]
 
 
 BIG = 2**53

@@ -14,11 +14,11 @@ from sklearn.model_selection import GridSearchCV
 from skdp.context import DistanceDependentCRPClassifier
 from skdp.context._distance_dependent import _kernels as kernels
 from skdp.context._distance_dependent._kernels import kernel_of
-from skdp.context._distance_dependent._sampler import list_sources
-from skdp.context._distance_dependent._similarities import (
+from skdp.context._distance_dependent._sampler import (
     ContextObservations,
     ProductTable,
     SubsetProduct,
+    list_sources,
 )
 
 

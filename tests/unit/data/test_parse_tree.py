@@ -203,7 +203,7 @@ def test_drawings(tree):
         assert tuple(words) == tree.leaves
     items = tree._flat()
     widths = np.array([len(item if isinstance(item, str) else item[0]) + 1.0 for item in items])
-    layout = lay_out(items, widths)
+    layout = lay_out(items, lambda text, _: len(text) + 1.0)
     lefts, rights = layout.x - widths / 2, layout.x + widths / 2
     assert lefts.min() >= -1e-9
     assert rights.max() <= layout.width + 1e-9
@@ -220,7 +220,7 @@ def test_drawings(tree):
 
 
 def test_a_wide_label():
-    layout = lay_out(ParseTree("LONG", ["a"])._flat(), [1.0, 4.0])
+    layout = lay_out(ParseTree("LONG", ["a"])._flat(), lambda text, _: float(len(text)))
     assert layout.width == 4.0
     assert layout.x.tolist() == [2.0, 2.0]
     assert layout.texts == ["a", "LONG"]

@@ -220,7 +220,7 @@ def test_the_file_is_replaced_when_it_is_complete(model, corpus, tmp_path, monke
     path = tmp_path / "a.html"
     assert topic_report(model, corpus, path) == path
     before = path.read_bytes()
-    monkeypatch.setattr(_page, "_PAGE", "{nothing}")
+    monkeypatch.setattr(_page, "read_file", lambda name: "{nothing}")
     with pytest.raises(KeyError):
         topic_report(model, corpus, path)
     assert path.read_bytes() == before
