@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from skdp._numeric import Floats, Places
 from skdp.grammar._chart._paths import (
     ExtendedSpace,
-    ExtendedWeights,
     LaneRules,
     LongRules,
     RuleWeights,
@@ -144,24 +143,25 @@ def _draw(
 ) -> list[tuple[int, NDArray[np.uint64], Any]]:
     """Return drawn trees: the index of the sentence, its advanced stream, and the tree."""
     chart = ExtendedSpace(weights, batches.longest(part))
-    numbers = ExtendedWeights.of(weights)
-    drawn = []
+    drawn: list[tuple[int, NDArray[np.uint64], Any]] = []
     for begin in range(0, len(part), rules.n_lanes):
         batch = part[begin : begin + rules.n_lanes]
-        space = rules.make_space(batches.longest(batch))
+        space, which = rules.make_space(batches.longest(batch)), batches.distinct[batch]
+        times = batches.multiplicity[batch].astype(np.int64)
         _, unsafe = _sum_inside(batches, rules, batches.multiplicity[batch], space, batch)
-        for w, place in enumerate(batch):
-            sentence = batches.sentence(place)
-            is_parsed = True
-            if unsafe[w]:
-                is_parsed = chart.sum_inside(sentence, numbers)[2] > -np.inf
-            else:
-                first = weights.first_branching
-                lanes.export_inside(space, w, rules.n_emitting, first, *chart.inside)
-            for i in members[place]:
-                stream = streams[i].copy()
-                tree = chart.draw(len(sentence[0]), numbers, stream, is_parsed)
-                drawn.append((int(i), stream, tree))
+        sizes = np.repeat(2 * batches.lengths(which) - 1, times)
+        symbols, lengths = np.empty((2, sizes.sum()), dtype=np.int32)
+        places = np.concatenate([members[place] for place in batch])
+        advanced = streams[places]
+        lanes.draw_trees(
+            *batches.arrays, which, times, unsafe, rules.numbers, space, *chart.for_draws,
+            advanced, symbols, lengths,
+        )  # fmt: skip
+        ends = np.cumsum(sizes)[:-1]
+        for i, stream, *tree in zip(
+            places.tolist(), advanced, np.split(symbols, ends), np.split(lengths, ends), strict=True
+        ):
+            drawn.append((i, stream, tree if tree[0][0] >= 0 else [tree[0][:0]] * 2))
     return drawn
 
 
@@ -226,12 +226,11 @@ def _sum_in_extended_range(
     batches: SentenceBatches, weights: RuleWeights, multiplicity: Floats, part: Places
 ) -> tuple[Floats, list[Floats], Floats]:
     """Return log probabilities, counts and symbols, with numbers of unlimited range."""
-    space, numbers = ExtendedSpace(weights, batches.longest(part)), ExtendedWeights.of(weights)
+    space = ExtendedSpace(weights, batches.longest(part))
     counts = [np.zeros(table.shape) for table in weights[:3]]
     found, nodes = np.empty(len(part)), np.zeros((len(part), weights.n_symbols))
     for k, place in enumerate(part):
-        sentence = batches.sentence(place)
-        found[k] = space.count(sentence, numbers, multiplicity[place], counts, nodes[k])
+        found[k] = space.count(batches.sentence(place), multiplicity[place], counts, nodes[k])
     return found, counts, nodes
 
 

@@ -13,7 +13,7 @@ from skdp._numeric import Floats, Ints
 from skdp.data import TokenSequences
 from skdp.grammar._chart._engine import TreeArrays
 from skdp.grammar._chart._paths import NO_LIMITS, RuleWeights
-from skdp.grammar._kernels._extended_range import fill_best
+from skdp.grammar._kernels._extended_range import BestSpace, fill_best
 
 # The k best derivations of a chart.
 
@@ -160,12 +160,9 @@ class BestChartTrees(BestTrees):
     def __init__(self, words: Ints, weights: RuleWeights, k: int):
         super().__init__()
         self._words, self._weights, self._k = words, weights, k
-        n, n_symbols = len(words), weights.n_symbols
-        self._chart, by_end = np.full((2, n * n, n_symbols), -np.inf)
-        fill_best(
-            words, *NO_LIMITS, *weights[:3], self._chart, by_end,
-            np.empty((n_symbols, n_symbols)), np.empty(n_symbols),
-        )  # fmt: skip
+        space = BestSpace.of(len(words), weights.n_symbols)
+        fill_best((words, *NO_LIMITS), weights[:3], space)
+        self._chart = space.best
 
     def _parts(self, item: int) -> tuple[int, int, int]:
         """Return first word, word after the last, and symbol."""

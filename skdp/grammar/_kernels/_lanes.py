@@ -73,10 +73,12 @@ from skdp.grammar._kernels._extended_range import (
     NEVER,
     block_of,
     count_blocks,
+    draw_tree,
     exponent_of,
     power_of_two,
     unit,
 )
+from skdp.grammar._kernels._extended_range import sum_inside as sum_extended
 
 
 class LaneRuleArrays(NamedTuple):
@@ -539,22 +541,47 @@ def add_root_and_words(rules, space, n, w, root_counts, emission_counts):
             emission_counts[word, i] += share
 
 
-@njit_loop
-def export_inside(space, w, n_emitting, first_branching, mantissas, exponents):
+@njit_internal_nogc
+def export_inside(rules, space, n, w, inside):
     """Write the inside sums of sentence w in extended range, up to factors common to all trees."""
-    z = space.own.shape[0]
-    length, n_symbols = space.lengths[w], mantissas.shape[1]
-    n = 0
-    for other in range(space.lengths.shape[0]):
-        n = max(n, space.lengths[other])  # the width of the charts
+    z, n_symbols, length = space.own.shape[0], rules.root.shape[0], space.lengths[w]
     for s in range(length):
         for e in range(s + 1, length + 1):
-            row, out = s * n + e - 1, s * length + e - 1
-            first = 0 if e - s == 1 else first_branching
-            last = n_emitting if e - s == 1 else n_symbols
-            for i in range(last - first):
-                mantissas[out, first + i] = space.inside[row * z + i, w]
-                exponents[out, first + i] = space.exponents[row, w]
+            row, out = s * n + e - 1, (s * length + e - 1) * n_symbols
+            first = 0 if e - s == 1 else rules.first_branching
+            for i in range(rules.emission.shape[1] if e - s == 1 else rules.n_branching):
+                inside.mantissas[out + first + i] = space.inside[row * z + i, w]
+                inside.exponents[out + first + i] = space.exponents[row, w]
+
+
+@njit_loop
+def draw_trees(
+    tokens, ptr, firsts, lasts, batch, times, unsafe, rules, space, weights, inside, splits,
+    choices, stack, streams, symbols, lengths,
+):  # fmt: skip
+    """Draw trees of sentences, `times` each, after `sum_inside`; symbols of one without are -1."""
+    n, tree, node = 0, 0, 0
+    for w in range(space.lengths.shape[0]):
+        n = max(n, space.lengths[w])  # the width of the charts
+    for w in range(batch.shape[0]):
+        begin, end = ptr[batch[w]], ptr[batch[w] + 1]
+        is_parsed = True
+        if unsafe[w]:
+            sentence = tokens[begin:end], firsts[begin:end], lasts[begin:end]
+            is_parsed = sum_extended(sentence, weights, inside, splits)[0] > 0.0
+        else:
+            export_inside(rules, space, n, w, inside)
+        n_nodes = 2 * (end - begin) - 1
+        for _ in range(times[w]):
+            own = symbols[node : node + n_nodes]
+            own[:] = -1
+            if is_parsed:
+                draw_tree(
+                    end - begin, weights, inside, splits, choices, stack, own,
+                    lengths[node : node + n_nodes], streams[tree],
+                )  # fmt: skip
+            node += n_nodes
+            tree += 1
 
 
 @njit_forceinline
