@@ -31,6 +31,7 @@ from skdp.language._kernels._words import (
     event_probability,
     log_removed,
     remove_event,
+    seat_in,
 )
 from skdp.processes._kernels_franchise_dynamic import (
     COUNT,
@@ -48,7 +49,6 @@ from skdp.processes._kernels_franchise_dynamic import (
     leave_seat,
     record_change,
     split_share,
-    take_seat,
     undo_changes,
 )
 
@@ -89,9 +89,15 @@ def collocation_node(text):
 
 
 @njit_inlined
+def collocation_level(text):
+    """Return the level of the restaurant of collocations."""
+    return np.int64(text.character_order) + 1
+
+
+@njit_inlined
 def share_of(f, text, cell):
     """Return a and b of a collocation's predictive probability a + b p, with base probability p."""
-    return split_share(f, cell, collocation_node(text), np.int64(text.character_order) + 1)
+    return split_share(f, cell, collocation_node(text), collocation_level(text))
 
 
 @njit_inlined
@@ -219,14 +225,6 @@ def remove_words_of(f, text, prices, at, m, mask, rng):
 
 
 @njit_internal_nogc
-def _seat(f, text, cell, left):
-    """Seat a customer at a table of a cell of collocations."""
-    level = np.int64(text.character_order) + 1
-    n = f.nodes[collocation_node(text), 0]
-    take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + n))
-
-
-@njit_internal_nogc
 def add_collocation(f, text, prices, c, at, m, mask, rng):
     """Seat a collocation with the current seats as weights; return the log of its probability, plus
     the log ratio of a new table's sequential word probability to the one in the base.
@@ -240,7 +238,7 @@ def add_collocation(f, text, prices, c, at, m, mask, rng):
     if own > 0.0:
         left = next_double(rng) * math.exp(total)
         if left < own:
-            _seat(f, text, cell, left)
+            seat_in(f, cell, collocation_level(text), left)
             return total
     if cell < 0:
         cell = open_cell(f, text, c, span, mask)
@@ -275,7 +273,7 @@ def _add_end(f, text, c, rng):
     total = own + back * c.shares[0]
     left = next_double(rng) * total
     if left < own:
-        _seat(f, text, end_cell(text), left)
+        seat_in(f, end_cell(text), collocation_level(text), left)
     else:
         record_change(f, OPENED, end_cell(text), np.int32(1))
     return math.log(total)

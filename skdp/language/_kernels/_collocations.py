@@ -45,7 +45,13 @@ from skdp.language._kernels._collocation_seats import (
     settle,
     share_of,
 )
-from skdp.language._kernels._filter import may_end, must_end, pick_place, weigh_words
+from skdp.language._kernels._filter import (
+    may_end,
+    move_to_front,
+    must_end,
+    pick_place,
+    weigh_words,
+)
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, N_CHANGES, undo_changes
 
 
@@ -293,11 +299,8 @@ def draw_collocations(f, text, c, string, power, s, r, rng):
         free -= 1
         r.new_lengths[free] = m
         r.new_masks[free] = _draw_collocation(f, text, c, string, t, m, power, s, r, rng)
-    n = r.new_lengths.shape[0] - free
-    for i in range(n):
-        r.new_lengths[i] = r.new_lengths[free + i]
-        r.new_masks[i] = r.new_masks[free + i]
-    return n
+    move_to_front(r.new_masks, free)
+    return move_to_front(r.new_lengths, free)
 
 
 @njit_internal_nogc

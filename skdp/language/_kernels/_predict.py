@@ -30,8 +30,10 @@ from skdp.language._kernels._filter import (
     log_total,
     smooth_triples,
     span_word,
+    weigh_end,
     weigh_words,
 )
+from skdp.language._kernels._words import context_node
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS
 
 
@@ -52,11 +54,9 @@ def _smooth_backward(f, text, prices, string, s, spans):
         s.beta[t, 0] = 0.0
     total = 0.0
     for j in range(1, min(longest, n) + 1):
-        if s.alpha[n, j - 1] > 0.0:
-            v = span_word(text, start, n, j)
-            weight = s.alpha[n, j - 1] * end_probability(f, text, prices, v)
-            spans[start + n - j, j - 1] = weight
-            total += weight
+        weight = weigh_end(f, text, prices, start, n, j, 1.0, s, None)
+        spans[start + n - j, j - 1] = weight
+        total += weight
     for j in range(1, min(longest, n) + 1):
         spans[start + n - j, j - 1] /= total
     for t in range(n, 0, -1):
@@ -79,8 +79,8 @@ def _smooth_backward(f, text, prices, string, s, spans):
                     j = np.int64(s.shown[b, q])
                     if j < 0:
                         break
-                    v = span_word(text, start, b, j)
-                    weight += s.alpha[b, j - 1] * extra_weight(f, text, v, w, alone, 1.0)
+                    node = context_node(text, span_word(text, start, b, j))
+                    weight += s.alpha[b, j - 1] * extra_weight(f, text, node, 1, w, alone, 1.0)
             share = posterior / weight
             s.beta[b, 0] += share * alone
             if is_seen:
@@ -88,8 +88,8 @@ def _smooth_backward(f, text, prices, string, s, spans):
                     j = np.int64(s.shown[b, q])
                     if j < 0:
                         break
-                    v = span_word(text, start, b, j)
-                    extra = extra_weight(f, text, v, w, alone, 1.0)
+                    node = context_node(text, span_word(text, start, b, j))
+                    extra = extra_weight(f, text, node, 1, w, alone, 1.0)
                     spans[start + b - j, j - 1] += share * s.alpha[b, j - 1] * extra
 
 

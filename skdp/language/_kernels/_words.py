@@ -120,6 +120,13 @@ def spelling_probability(f, text, w):
     return product
 
 
+@njit_inlined
+def seat_in(f, cell, level, left):
+    """Seat a customer at a table of a cell."""
+    n_customers = f.nodes[np.int64(f.cells[cell, NODE]), 0]
+    take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + n_customers))
+
+
 @njit_internal_nogc
 def seat_letter(f, cell, level, probability, rng):
     """Seat a customer in a cell of letters; `probability` is that of its outcome."""
@@ -128,7 +135,7 @@ def seat_letter(f, cell, level, probability, rng):
         node = np.int64(f.cells[cell, NODE])
         own, back = split_share(f, cell, node, level)
         if left < own:
-            take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + f.nodes[node, 0]))
+            seat_in(f, cell, level, left)
             return
         record_change(f, OPENED, cell, np.int32(1))
         left = (left - own) / back
@@ -202,27 +209,24 @@ def two_word_node(text, pair):
     return np.int64(text.pair_node) + pair - text.hashed_cell
 
 
+@njit_inlined
+def find_place(f, text, w, v, pair, depth):
+    """Return the node of a context, and the cell of a word there, -1 if there is none."""
+    if depth == 0:
+        return np.int64(text.root_node), np.int64(text.root_cell) + w
+    node = context_node(text, v) if depth == 1 else two_word_node(text, pair)
+    return node, find_cell(f, node, w)
+
+
 @njit_internal_nogc
 def event_probability(f, text, w, v, pair, depth, base):
     """Return the predictive probability of a word in its context."""
-    level = np.int64(text.character_order)
-    own, back = split_share(f, np.int64(text.root_cell) + w, np.int64(text.root_node), level)
-    probability = own + back * base
-    if depth >= 1:
-        node = context_node(text, v)
-        own, back = split_share(f, find_cell(f, node, w), node, level + 1)
-        probability = own + back * probability
-    if depth >= 2 and pair >= 0:
-        node = two_word_node(text, pair)
-        own, back = split_share(f, find_cell(f, node, w), node, level + 2)
+    probability = base
+    for m in range(depth + 1 if pair >= 0 else min(depth, 1) + 1):
+        node, cell = find_place(f, text, w, v, pair, m)
+        own, back = split_share(f, cell, node, np.int64(text.character_order) + m)
         probability = own + back * probability
     return probability
-
-
-@njit_internal_nogc
-def _seat_in(f, cell, node, level, left):
-    """Seat a customer at a table of a cell."""
-    take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + f.nodes[node, 0]))
 
 
 @njit_internal_nogc
@@ -232,34 +236,20 @@ def add_event(f, text, prices, w, v, pair, depth, base, rng):
     """
     probability = event_probability(f, text, w, v, pair, depth, base)
     left = next_double(rng) * probability
-    level = np.int64(text.character_order)
-    root = np.int64(text.root_cell) + w
-    if depth >= 2:
-        node = two_word_node(text, pair)
-        cell = find_cell(f, node, w)
-        own, back = split_share(f, cell, node, level + 2)
+    for m in range(depth, -1, -1):
+        node, cell = find_place(f, text, w, v, pair, m)
+        level = np.int64(text.character_order) + m
+        own, back = split_share(f, cell, node, level)
         if left < own:
-            _seat_in(f, cell, node, level + 2, left)
+            seat_in(f, cell, level, left)
             return probability, 0.0
         if cell < 0:
-            parent = find_or_add_cell(f, context_node(text, v), w, root)
+            parent = np.int64(text.root_cell) + w
+            if m == 2:
+                parent = find_or_add_cell(f, context_node(text, v), w, parent)
             cell = find_or_add_cell(f, node, w, parent)
         record_change(f, OPENED, cell, np.int32(1))
         left = (left - own) / back
-    if depth >= 1:
-        node = context_node(text, v)
-        cell = find_cell(f, node, w)
-        own, back = split_share(f, cell, node, level + 1)
-        if left < own:
-            _seat_in(f, cell, node, level + 1, left)
-            return probability, 0.0
-        record_change(f, OPENED, find_or_add_cell(f, node, w, root), np.int32(1))
-        left = (left - own) / back
-    own, _ = split_share(f, root, np.int64(text.root_node), level)
-    if left < own:
-        _seat_in(f, root, np.int64(text.root_node), level, left)
-        return probability, 0.0
-    record_change(f, OPENED, root, np.int32(1))
     if w == text.n_spans:
         return probability, 0.0
     return probability, add_spelling(f, text, w, rng) - log_letters(text, prices, w, base)
@@ -284,12 +274,7 @@ def remove_event(f, text, w, v, pair, depth, rng):
     """Remove one of a word's customers in its context, drawn uniformly; return whether the letters
     of a root table are removed with it, and the log of their probability.
     """
-    if depth == 0:
-        cell = np.int64(text.root_cell) + w
-    elif depth == 1:
-        cell = find_cell(f, context_node(text, v), w)
-    else:
-        cell = find_cell(f, two_word_node(text, pair), w)
+    _, cell = find_place(f, text, w, v, pair, depth)
     if not remove_customer(f, cell, rng) or w == text.n_spans:
         return False, 0.0
     return True, remove_spelling(f, text, w, rng)
