@@ -276,40 +276,6 @@ def move_to_front(array, first):
     return n
 
 
-@njit_inlined_source
-def _draw_pairs(f, text, prices, string, power, s, rng):
-    """Draw a segmentation to `s.new_words`, the last word first; return its length with the end."""
-    start = text.ptr[string]
-    t = n = text.ptr[string + 1] - start
-    longest = text.span_ids.shape[1]
-    k = 0
-    free = s.new_words.shape[0] - 1
-    s.new_words[free] = text.n_spans
-    while t > 0:
-        # Weights of the words that end at t, given the following word.
-        weights = s.beta[t]
-        total = 0.0
-        for j in range(1, longest + 1):
-            weight = s.alpha[t, j - 1] if j <= t else 0.0
-            if weight > 0.0:
-                v = span_word(text, start, t, j)
-                if t == n:
-                    probability = end_probability(f, text, prices, v)
-                elif not is_shared(text, start + t - j, j):
-                    probability = s.alone[t + k, k - 1]
-                else:
-                    w = span_word(text, start, t + k, k)
-                    probability = following_probability(f, text, v, w, s.alone[t + k, k - 1])
-                weight *= raise_power(probability, power)
-            weights[j - 1] = weight
-            total += weight
-        k = pick_place(weights, total, rng) + 1
-        free -= 1
-        s.new_words[free] = span_word(text, start, t, k)
-        t -= k
-    return move_to_front(s.new_words, free)
-
-
 @njit_internal_nogc
 def log_path(f, text, prices, words, n_words, s):
     """Return the log probability of words given the seats used in weighing them."""
@@ -567,8 +533,8 @@ def log_total(f, text, prices, string, power, s, pairs):
 
 
 @njit_inlined_source
-def _draw_triples(f, text, prices, string, power, s, pairs, rng):
-    """Draw a segmentation of a string, the last word first, like `_draw_pairs`."""
+def draw_words(f, text, prices, string, power, s, pairs, rng):
+    """Draw a segmentation to `s.new_words`, the last word first; return its length with the end."""
     start = text.ptr[string]
     t = n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]
@@ -585,7 +551,8 @@ def _draw_triples(f, text, prices, string, power, s, pairs, rng):
                 weights[j - 1] = weigh_end(f, text, prices, start, n, j, power, s, pairs)
             total += weights[j - 1]
         k = pick_place(weights, total, rng) + 1
-        p = end_probability(f, text, prices, span_word(text, start, n, k))
+        if pairs is not None:
+            p = end_probability(f, text, prices, span_word(text, start, n, k))
     while t > 0:
         w = span_word(text, start, t, k)
         free -= 1
@@ -595,34 +562,31 @@ def _draw_triples(f, text, prices, string, power, s, pairs, rng):
             break
         # Weights of the preceding words, given the following words.
         weights, total = s.beta[b], 0.0
+        alone = s.alone[t, k - 1]
+        paths = s.alpha[b] if pairs is None else pairs.reach[b]
         for j in range(1, longest + 1):
-            weight = 0.0
-            if j <= b and pairs.reach[b, j - 1] > 0.0:
-                v = span_word(text, start, b, j)
-                after = following_probability(f, text, v, w, s.alone[t, k - 1])
-                weight = pairs.reach[b, j - 1] * raise_power(after, power)
-                weight += _extra_of_pairs(f, text, b, j, w, after, power, pairs)
-                pair = find_pair(f, text, v, w)
-                q = p if pair < 0 else probability_after(f, text, pair, following, p)
-                weight *= raise_power(q, power)
+            weight = paths[j - 1] if j <= b else 0.0
+            if weight > 0.0:
+                v, after = span_word(text, start, b, j), alone
+                if is_shared(text, start + b - j, j):
+                    after = following_probability(f, text, v, w, alone)
+                weight *= raise_power(after, power)
+                if pairs is not None:
+                    weight += _extra_of_pairs(f, text, b, j, w, after, power, pairs)
+                    pair = find_pair(f, text, v, w)
+                    q = p if pair < 0 else probability_after(f, text, pair, following, p)
+                    weight *= raise_power(q, power)
             weights[j - 1] = weight
             total += weight
         j = pick_place(weights, total, rng) + 1
-        p = following_probability(f, text, span_word(text, start, b, j), w, s.alone[t, k - 1])
+        if pairs is not None:
+            p = following_probability(f, text, span_word(text, start, b, j), w, alone)
         following = w
         t, k = b, j
     return move_to_front(s.new_words, free)
 
 
-@njit_inlined_source
-def draw_words(f, text, prices, string, power, s, pairs, rng):
-    """Draw a segmentation to `s.new_words`; return its length with the end."""
-    if pairs is None:
-        return _draw_pairs(f, text, prices, string, power, s, rng)
-    return _draw_triples(f, text, prices, string, power, s, pairs, rng)
-
-
-# Posteriors of words, and the most probable cuts, if pairs are contexts.
+# Posteriors of words if pairs are contexts, and the most probable cuts.
 
 
 @njit_internal_nogc
@@ -723,8 +687,10 @@ def smooth_triples(f, text, prices, string, s, pairs, spans):
 
 
 @njit_internal_nogc
-def _best_before(f, text, b, before, w, p, pairs):
+def _best_before(f, text, b, before, w, p, s, pairs):
     """Return the log probability of the best path to w through a given word, and its pair."""
+    if pairs is None:
+        return s.alpha[b, before - 1] + math.log(p), -1
     best, origin = -math.inf, -1
     if pairs.rest[b, before - 1] > -math.inf:
         best = pairs.rest[b, before - 1] + math.log(p)
@@ -740,45 +706,51 @@ def _best_before(f, text, b, before, w, p, pairs):
 
 
 @njit_inlined_source
-def find_best_triples(f, text, prices, string, s, pairs, cuts):
+def find_best_words(f, text, prices, string, s, pairs, cuts):
     """Write the most probable cuts of a string, after `weigh_words`.
 
-    `weights` has the best log probability up to each observed pair, `rest` that of any other pair.
+    `alpha` has the best log probability up to a word, and `shown` the length of the preceding word.
+    With pairs, `weights` has it up to each observed pair, and `rest` up to any other pair.
     """
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]
-    pairs.rest[0, 0] = 0.0
-    pairs.cells[0, 0, 0] = -1
+    rest = s.alpha if pairs is None else pairs.rest
+    rest[0, 0] = 0.0
+    if pairs is not None:
+        pairs.cells[0, 0, 0] = -1
     last, last_k, last_q = -math.inf, 0, -1
     for t in range(1, n + 1):
         for k in range(1, min(longest, t) + 1):
             b = t - k
             w = span_word(text, start, t, k)
             n_seen = 0
-            pairs.rest[t, k - 1] = -math.inf
+            rest[t, k - 1] = -math.inf
             for before in range(1, max(min(longest, b), 1) + 1):
                 v = context_word(text, start, b, before)
                 p = following_probability(f, text, v, w, s.alone[t, k - 1])
-                value, origin = _best_before(f, text, b, before, w, p, pairs)
-                pair = find_pair(f, text, v, w)
+                value, origin = _best_before(f, text, b, before, w, p, s, pairs)
+                pair = np.int64(-1) if pairs is None else find_pair(f, text, v, w)
+                if pair < 0 and value <= rest[t, k - 1]:
+                    continue
                 q = longest
+                if pair < 0:
+                    rest[t, k - 1] = value
+                if pairs is None:
+                    s.shown[t, k - 1] = before
+                    continue
                 if pair >= 0:
                     q = n_seen
                     pairs.cells[t, k - 1, q] = pair
                     pairs.weights[t, k - 1, q] = value
                     n_seen += 1
-                elif value <= pairs.rest[t, k - 1]:
-                    continue
-                else:
-                    pairs.rest[t, k - 1] = value
                 pairs.lengths[t, k - 1, q] = before
                 pairs.origins[t, k - 1, q] = origin
-            if n_seen < longest:
+            if pairs is not None and n_seen < longest:
                 pairs.cells[t, k - 1, n_seen] = -1
             if t == n:
                 p = end_probability(f, text, prices, w)
-                value, q = _best_before(f, text, n, k, np.int64(text.n_spans), p, pairs)
+                value, q = _best_before(f, text, n, k, np.int64(text.n_spans), p, s, pairs)
                 if value > last:
                     last, last_k, last_q = value, k, q
     for i in range(start, start + n):
@@ -786,6 +758,9 @@ def find_best_triples(f, text, prices, string, s, pairs, cuts):
     t, k, q = n, last_k, last_q
     while t > 0:
         cuts[start + t - 1] = True
-        place = q if q >= 0 else longest
-        q = np.int64(pairs.origins[t, k - 1, place])
-        t, k = t - k, np.int64(pairs.lengths[t, k - 1, place])
+        if pairs is None:
+            t, k = t - k, np.int64(s.shown[t, k - 1])
+        else:
+            place = q if q >= 0 else longest
+            q = np.int64(pairs.origins[t, k - 1, place])
+            t, k = t - k, np.int64(pairs.lengths[t, k - 1, place])
