@@ -45,7 +45,7 @@ class ScaledWeights(NamedTuple):
     """Weights divided by the largest of their coarse rule, and its logarithm."""
 
     weights: RefinedTables
-    log_scale: tuple[Floats, Floats, Floats, Floats]
+    log_scale: RefinedTables  # one number a coarse rule
 
     @classmethod
     def of(cls, logs: RefinedTables) -> ScaledWeights:
@@ -56,7 +56,7 @@ class ScaledWeights(NamedTuple):
             np.exp(part - scale.reshape(-1, *[1] * (part.ndim - 1)))
             for part, scale in zip(logs, scales, strict=True)
         ]
-        return cls(RefinedTables(*weights), tuple(scales))
+        return cls(RefinedTables(*weights), RefinedTables(*scales))
 
 
 def expect(
@@ -72,7 +72,7 @@ def expect(
     messages = np.empty((2, trees.largest, n))
     log_sum = np.empty(trees.n_trees)
     kernels.expect_labels(
-        *trees[1:], *scaled.weights, *messages, np.empty((n, n)), *counts, log_sum, merges
+        *trees[1:], scaled.weights, *messages, np.empty((n, n)), counts, log_sum, merges
     )
     for count, weight in zip(counts, scaled.weights, strict=True):
         count *= weight
@@ -85,7 +85,7 @@ def expect_best(trees: Treebank, logs: RefinedTables) -> tuple[float, RefinedTab
     labels = np.empty(len(trees.rule), dtype=np.int32)
     log_best = np.empty(trees.n_trees)
     inside = np.empty((trees.largest, logs.n_components))
-    kernels.find_labels(*trees[1:], *scaled.weights, inside, labels, log_best)
+    kernels.find_labels(*trees[1:], scaled.weights, inside, labels, log_best)
     return float(log_best.sum()) + _log_scale(trees, scaled), _count(trees, labels, logs)
 
 

@@ -289,7 +289,7 @@ class RefinedParser:
                 *lexical, rules.unary, self._unary_ptr, self._log_unary, *binary, best_in,
                 best_out, cut, items, ends, n_ends, edge_ptr, edges,
             )  # fmt: skip
-            edges = np.full((n_edges, 4), -1, dtype=np.int32) if len(edges) == 0 else edges
+            edges = np.empty((n_edges, 4), dtype=np.int32) if len(edges) == 0 else edges
         symbols = np.empty(n_items, dtype=np.int32)
         kept = np.flatnonzero(items >= 0)
         symbols[items.reshape(-1)[kept]] = kept % rules.n_symbols
@@ -311,19 +311,16 @@ class RefinedParser:
 
     @staticmethod
     def _sum(trees: Forest, scaled: ScaledWeights) -> Projection:
-        weights, (root_scale, emission_scale, *others) = scaled
-        rows = trees.words.rows
+        (weights, scale), rows = scaled, trees.words.rows
         weights = weights._replace(emission=weights.emission[rows])
-        scale = (root_scale, emission_scale[rows] + trees.words.log_factor, *others)
+        scale = scale._replace(emission=scale.emission[rows] + trees.words.log_factor)
         n_items, n = len(trees.symbols), weights.n_components
         inside, outside = np.empty((2, n_items, n))
         log_in, shares = np.empty(n_items), np.empty(len(trees.edges))
         pairs = np.empty((n, n))
-        forest.sum_inside(
-            trees.edge_ptr, trees.edges, *weights[1:], *scale[1:], inside, log_in, pairs
-        )
+        forest.sum_inside(trees.edge_ptr, trees.edges, weights, scale, inside, log_in, pairs)
         log_sum = forest.sum_outside(
-            trees.edge_ptr, trees.edges, trees.root_items, *weights, *scale, inside, log_in,
+            trees.edge_ptr, trees.edges, trees.root_items, weights, scale, inside, log_in,
             outside, pairs, shares,
         )  # fmt: skip
         return Projection(log_sum, shares)
