@@ -221,11 +221,9 @@ def draw_tables(prior: Floats, counts: Floats, rng: np.random.Generator) -> Floa
 
 
 def log_evidence(prior: Floats, counts: Floats) -> float:
-    """Return log B(prior + counts) / B(prior), B the multivariate Beta function, summed over rows.
-
-    It is log E[prod phi^counts] under the prior, and the maximum over all q of
-    E_q[sum counts log phi] - KL(q, prior), attained by q = Dir(prior + counts).
-    """
+    """Return log B(prior + counts) / B(prior), summed over rows, B the Beta function."""
+    # It is log E[prod phi^counts] under the prior, and the maximum over all q of E_q[sum counts log
+    # phi] - KL(q, prior), attained by q = Dir(prior + counts).
     prior, rows = _as_rows(prior, counts)
     total = prior.sum()
     cells = gammaln(prior + rows) - gammaln(prior)

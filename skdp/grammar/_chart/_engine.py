@@ -32,11 +32,10 @@ class ExpectedCounts(NamedTuple):
 
 
 class TreeArrays(NamedTuple):
-    """Trees of sentences, one after another, each in pre-order; no nodes for one without a tree.
+    """Trees of sentences, one after another, each in pre-order; no nodes for one without a tree."""
 
-    The left child of a node of length > 1 is the next node; its right child follows the subtree of
-    the left child, which has 2 (its length) - 1 nodes.
-    """
+    # The left child of a node of length > 1 is the next node; its right child follows the subtree
+    # of the left child, which has 2 (its length) - 1 nodes.
 
     symbols: NDArray[np.int32]  # (N,)
     lengths: NDArray[np.int32]  # (N,), number of words below every node
@@ -86,11 +85,9 @@ def expected_symbols(
 def viterbi(
     sentences: Sentences | SentenceBatches, weights: RuleWeights, *, n_jobs: int | None = None
 ) -> tuple[Floats, TreeArrays]:
-    """Return the log weight of the most probable tree of each sentence, (n,), and the trees.
-
-    Ties are broken from the root downwards: the first of the best root symbols, then the first of
-    the best pairs of child symbols, then the leftmost split point.
-    """
+    """Return the log weight of the most probable tree of each sentence, (n,), and the trees."""
+    # Ties are broken from the root downwards: the first of the best root symbols, then the first of
+    # the best pairs of child symbols, then the leftmost split point.
     batches = SentenceBatches.of(sentences)
     log_prob = np.empty(len(batches.distinct))
     found: list[Any] = [None] * len(log_prob)

@@ -35,11 +35,10 @@ class Derivation(NamedTuple):
 
 
 class BestTrees(ABC):
-    """The k best trees of a chart, found as needed (Huang and Chiang 2005, algorithm 3).
+    """The k best trees of a chart, found as needed (Huang and Chiang 2005, algorithm 3)."""
 
-    Items and edges are numbers >= 0. An edge derives an item from others, and has its own score;
-    the score of a tree is the sum. The additional item `TOP` has an edge for each root.
-    """
+    # Items and edges are numbers >= 0. An edge derives an item from others, and has its own score;
+    # the score of a tree is the sum. The additional item `TOP` has an edge for each root.
 
     def __init__(self) -> None:
         self._found: dict[int, list[Derivation]] = {}
@@ -150,12 +149,11 @@ class BestTrees(ABC):
 
 
 class BestChartTrees(BestTrees):
-    """The most probable trees of a sentence, with ties in the order of the edges, as in `viterbi`.
+    """The most probable trees of a sentence; ties are in the order of the edges: see `viterbi`."""
 
-    Words s to e - 1 below symbol z are item (s n + e - 1) S + z. Its edge with children i and j,
-    and words from m on below j, is (i S + j) n + m; the edge of a word is 0. The edges of `TOP` are
-    the roots' symbols.
-    """
+    # Words s to e - 1 below symbol z are item (s n + e - 1) S + z. Its edge with children i and j,
+    # and words from m on below j, is (i S + j) n + m; the edge of a word is 0. The edges of `TOP`
+    # are the roots' symbols.
 
     def __init__(self, words: Ints, weights: RuleWeights, k: int):
         super().__init__()

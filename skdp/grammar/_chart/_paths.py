@@ -26,10 +26,9 @@ from skdp.grammar._kernels import _long as long_kernels
 
 
 class RuleWeights(NamedTuple):
-    """Natural logs of the weights of whole rules, including the choice of their type.
+    """Natural logs of the weights of whole rules, including the choice of their type."""
 
-    Weights need not sum to 1, and differ by factors as large as e^10000 in variational inference.
-    """
+    # Weights need not sum to 1, and differ by factors as large as e^10000 in variational inference.
 
     log_root: NDArray[np.float64]  # (S,), preterminals come first, S = P + C
     log_emission: NDArray[np.float64]  # (P, V)
@@ -347,11 +346,10 @@ def find_best_trees(
 
 
 class SpanLimits(NamedTuple):
-    """The spans that cross no bracket: words s, ..., e - 1 with firsts[e - 1] <= s, e <= lasts[s].
+    """Spans that cross no bracket: words s, ..., e - 1, firsts[e - 1] <= s and e <= lasts[s]."""
 
-    In a binary tree of such spans every bracket is a constituent. The smallest span that contains
-    it would otherwise be split within the bracket, and one of its children would cross it.
-    """
+    # In a binary tree of such spans every bracket is a constituent. The smallest span that contains
+    # it would otherwise be split within the bracket, and one of its children would cross it.
 
     firsts: NDArray[np.int32]  # (N,) or (0,), at e - 1: largest i of the brackets with i < e < j
     lasts: NDArray[np.int32]  # at s: smallest j of the brackets with i < s < j
@@ -487,11 +485,9 @@ class SentenceBatches(NamedTuple):
         multiple: int,  # of which the sizes of all parts except the last are multiples
         n_jobs: int | None,
     ) -> Iterator[tuple[NDArray[np.int64], Any]]:
-        """Yield parts of `places`, in ascending order, and the results of `work` for them.
-
-        `work` must be picklable and return its results, since it may run on a copy of its data. The
-        parts do not depend on `n_jobs`, so sums over them do not depend on it either.
-        """
+        """Yield parts of `places`, in ascending order, and the results of `work` for them."""
+        # `work` must be picklable and return its results, since it may run on a copy of its data.
+        # The parts do not depend on `n_jobs`, so sums over them do not depend on it either.
         ends = np.cumsum(self.lengths(self.distinct[places]))
         parts = []
         begin = 0

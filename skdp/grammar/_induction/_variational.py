@@ -153,10 +153,8 @@ class VariationalGrammar:
         )
 
     def lower_bound(self, log_likelihood: float) -> float:
-        """Return the lower bound of log p(sentences, beta).
-
-        `log_likelihood` is the log inside weight under `weights`, i.e. with the optimal q(z).
-        """
+        """Return the lower bound of log p(sentences, beta)."""
+        # `log_likelihood` is the log inside weight under `weights`, i.e. with the optimal q(z).
         families = [(f.prior(self.top_weights), f.counts) for f in self.families()]
         bound = log_likelihood + sum(self.priors.top.log_density(b) for b in self.top_weights)
         return bound + sum(

@@ -170,10 +170,8 @@ def link_items(
     words, emission, word_ptr, unary, unary_ptr, log_unary, binary, rule_ptr, log_binary, best_in,
     best_out, cut, items, ends, n_ends, edge_ptr, edges,
 ):  # fmt: skip
-    """Write the edges of the forest, and return their number; if `edges` is empty, only count.
-
-    Binary edges of an item are ordered by rule. Only the `ends` of items are kept.
-    """
+    """Write the edges of the forest, and return their number; if `edges` is empty, only count."""
+    # Binary edges of an item are ordered by rule. Only the `ends` of items are kept.
     n, last = words.shape[0], best_in.shape[1] - 1
     n_edges = 0
     n_ends[:n] = 0

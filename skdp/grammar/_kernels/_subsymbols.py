@@ -143,9 +143,7 @@ def lose(node, place, merges, inside, outside):
 def expect_labels(
     left, right, rule, tree_ptr, root_rule, weights, inside, outside, pairs, counts, log_sum, merges
 ):
-    """Add the expected uses of the rules of all trees, divided by the rules' weights; and losses
-    from `merges`, unless None.
-    """
+    """Add the expected uses of rules over their weights, and losses from `merges`, unless None."""
     n = inside.shape[1]
     for t in range(root_rule.shape[0]):
         start, stop = tree_ptr[t], tree_ptr[t + 1]

@@ -62,10 +62,8 @@ class ScaledWeights(NamedTuple):
 def expect(
     trees: Treebank, logs: RefinedTables, merges: tuple[NDArray[Any], ...] | None = None
 ) -> tuple[float, RefinedTables]:
-    """Return the log of the summed weights of all labelings, and the expected uses of rules.
-
-    `merges`, of which the last array gets losses, are as in `_kernels/_subsymbols`.
-    """
+    """Return the log of the summed weights of all labelings, and the expected uses of rules."""
+    # `merges`, of which the last array gets losses, are as in `_kernels/_subsymbols`.
     scaled = ScaledWeights.of(logs)
     counts = RefinedTables(*(np.zeros(part.shape) for part in logs))
     n = logs.n_components
@@ -219,10 +217,9 @@ _N_SPLIT = 10
 
 
 class Refinement(CoordinateAscent):
-    """Ascent of a refined grammar, from the coarse grammar and noise.
+    """Ascent of a refined grammar, from the coarse grammar and noise."""
 
-    For many subsymbols it starts with few, which are split in two until their number is reached.
-    """
+    # For many subsymbols it starts with few, which are split in two until their number is reached.
 
     def __init__(
         self,
@@ -498,12 +495,10 @@ class VariationalRefinement:
         )
 
     def merged(self, counts: RefinedTables, attempt: int) -> VariationalRefinement | None:
-        """Return the grammar after merging two subsymbols of a symbol, if that may pay off.
-
-        Subsymbols that share the role of one are a local maximum, which coordinate ascent leaves
-        slowly or never. The rarest is merged if the evidence of the rules rises; whether the bound
-        rises also depends on the loss of entropy of q(z).
-        """
+        """Return the grammar after merging two subsymbols of a symbol, if that may pay off."""
+        # Subsymbols that share the role of one are a local maximum, which coordinate ascent leaves
+        # slowly or never. The rarest is merged if the evidence of the rules rises; whether the
+        # bound rises also depends on the loss of entropy of q(z).
         if self.n_components == 1 or self.n_updates <= _N_UNMERGED:
             return None
         n_symbols = self.rules.n_symbols
@@ -623,10 +618,8 @@ class VariationalRefinement:
         return RefinedTables(root, emission, unary, binary)
 
     def lower_bound(self, log_likelihood: float) -> float:
-        """Return the lower bound of log p(trees, beta), for beta of all symbols.
-
-        `log_likelihood` is that of all labelings under `weights`, i.e. with the optimal q(z).
-        """
+        """Return the lower bound of log p(trees, beta), for beta of all symbols."""
+        # `log_likelihood` is that of all labelings under `weights`, i.e. with the optimal q(z).
         tables = zip(self.counts, self.weights(), strict=True)
         used = sum(float(np.vdot(c, w)) for c, w in tables)
         return log_likelihood - used + self._log_evidence()

@@ -438,11 +438,10 @@ def _pool(emission: Ints, logs: Floats, n_known: int) -> tuple[Ints, Floats]:
 
 
 def _share_with_unknown(emission: Ints, logs: Floats, n_tokens: float) -> None:
-    """Scale known and unknown words, in place, so that a symbol's words sum to 1 with both.
-
-    Unknown words, not seen in the trees, have the tags of all words. They get half a token besides
-    `n_tokens`, divided among the symbols like these, so that factors do not depend on the symbol.
-    """
+    """Scale known and unknown words, in place, so that a symbol's words sum to 1 with both."""
+    # Unknown words, not seen in the trees, have the tags of all words. They get half a token
+    # besides `n_tokens`, divided among the symbols like these, so that factors do not depend on the
+    # symbol.
     log_total = np.log(n_tokens + _SMOOTHING)
     logs[emission[:, 1] >= 0] += np.log(n_tokens) - log_total
     logs[emission[:, 1] == _UNKNOWN] += np.log(_SMOOTHING) - log_total
@@ -746,10 +745,8 @@ def make_backoff(
     lexicon: TreebankLexicon,
     widths: Sequence[float],
 ) -> ParseRequest:
-    """Return the grammar of trees without siblings, ancestors and subsymbols in its symbols.
-
-    It has every rule of grammars of higher orders, and so parses every sentence that they parse.
-    """
+    """Return the grammar of trees without siblings, ancestors and subsymbols in its symbols."""
+    # It has every rule of grammars of higher orders, and so parses every sentence that they parse.
     flat = flatten(
         [binarize(tree) for tree in trees], [lexicon.encode(sentence) for sentence in sentences]
     )

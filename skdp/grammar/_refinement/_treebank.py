@@ -154,11 +154,10 @@ _FIRST = "^"
 
 
 class TreebankLexicon:
-    """Known words, which occur at least `min_count` times, and classes of unknown words.
+    """Known words, which occur at least `min_count` times, and classes of unknown words."""
 
-    The class depends on the spelling, as in `TokenVectorizer`. The start of a sentence, where an
-    initial capital is uninformative, has separate classes.
-    """
+    # The class depends on the spelling, as in `TokenVectorizer`. The start of a sentence, where an
+    # initial capital is uninformative, has separate classes.
 
     def __init__(self, sentences: Sequence[Sequence[str]], min_count: int):
         sentences = [list(map(normalize_word, sentence)) for sentence in sentences]

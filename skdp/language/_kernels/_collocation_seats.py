@@ -226,9 +226,9 @@ def remove_words_of(f, text, prices, at, m, mask, rng):
 
 @njit_internal_nogc
 def add_collocation(f, text, prices, c, at, m, mask, rng):
-    """Seat a collocation with the current seats as weights; return the log of its probability, plus
-    the log ratio of a new table's sequential word probability to the one in the base.
-    """
+    """Seat a collocation with the current seats as weights; return the log of its probability."""
+    # The result includes the log ratio of a new table's sequential word probability to the one in
+    # the base.
     span = np.int64(c.spans[at, m - 1])
     cell = find_collocation(text, c, span, mask)
     own, back = share_of(f, text, cell)
@@ -410,9 +410,7 @@ def seat_tokens(f, text, c, cuts, ends, r, tokens, rng):
 
 @njit_internal_nogc
 def end_path(r, t, top):
-    """Write `steps` and `path` of the words that end at t from the logs in `weights`; return what
-    the steps sum to.
-    """
+    """Write `steps` and `path` at t from the logs in `weights`; return the sum of the steps."""
     total = 0.0
     for k in range(r.steps.shape[1]):
         weight = math.exp(r.weights[k] - top) if top > -math.inf else 0.0

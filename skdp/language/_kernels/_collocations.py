@@ -423,11 +423,9 @@ def _find_best_of_span(f, text, c, start, b, m, back, s, r):
 
 @njit_inlined_source
 def _find_best(f, text, c, string, s, r, cuts):
-    """Write the most probable words of a string, after `weigh_words`.
-
-    `inner` then has the best segmentation of a span into words instead of the sum, `log_spans` its
-    log probability, and `forward` that of the best segmentation up to a letter.
-    """
+    """Write the most probable words of a string, after `weigh_words`."""
+    # `inner` then has the best segmentation of a span into words instead of the sum, `log_spans`
+    # its log probability, and `forward` that of the best segmentation up to a letter.
     follow_path(text, c, string, 1.0, s, r)
     start = text.ptr[string]
     n = text.ptr[string + 1] - start

@@ -98,11 +98,9 @@ def _follow_contexts(f, cells, n_letters, order, uniform, out):
 
 @njit_internal_nogc
 def _lift_stretches(text, prices, start, n, s):
-    """Find stretches without a cut whose letters are too improbable for a float.
-
-    Every segmentation has one word that contains such a stretch, so these words may have a common
-    factor. Its log goes to `scale_log[i]` (or 0), the first letter to `reach[i]`; i is the last.
-    """
+    """Find stretches without a cut whose letters are too improbable for a float."""
+    # Every segmentation has one word that contains such a stretch, so these words may have a common
+    # factor. Its log goes to `scale_log[i]` (or 0), the first letter to `reach[i]`; i is the last.
     last = text.character_order - 1
     first = 0
     for i in range(n):
@@ -125,10 +123,8 @@ def _lift_stretches(text, prices, start, n, s):
 
 @njit_internal_nogc
 def weigh_words(f, text, prices, string, power, s):
-    """Write the probabilities of all words of a string, without context.
-
-    Words that contain a very improbable stretch have the factor of `_lift_stretches`.
-    """
+    """Write the probabilities of all words of a string, without context."""
+    # Words that contain a very improbable stretch have the factor of `_lift_stretches`.
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     order, longest = text.character_order, text.span_ids.shape[1]
@@ -707,11 +703,9 @@ def _best_before(f, text, b, before, w, p, s, pairs):
 
 @njit_inlined_source
 def find_best_words(f, text, prices, string, s, pairs, cuts):
-    """Write the most probable cuts of a string, after `weigh_words`.
-
-    `alpha` has the best log probability up to a word, and `shown` the length of the preceding word.
-    With pairs, `weights` has it up to each observed pair, and `rest` up to any other pair.
-    """
+    """Write the most probable cuts of a string, after `weigh_words`."""
+    # `alpha` has the best log probability up to a word, and `shown` the length of the preceding
+    # word. With pairs, `weights` has it up to each observed pair, and `rest` up to any other pair.
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]

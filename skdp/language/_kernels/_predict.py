@@ -36,10 +36,8 @@ from skdp.processes._kernels_franchise_dynamic import CUSTOMERS
 
 @njit_inlined_source
 def _smooth_backward(f, text, prices, string, s, spans):
-    """Write the posterior of all words of a string, after `filter_words`, from the end.
-
-    That of unobserved pairs is collected in `beta[t, 0]` for the predecessors that end at t.
-    """
+    """Write the posterior of all words of a string, after `filter_words`, from the end."""
+    # That of unobserved pairs is collected in `beta[t, 0]` for the predecessors that end at t.
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]

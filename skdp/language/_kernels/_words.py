@@ -43,11 +43,10 @@ SMALLEST_BASE = 1e-240
 
 
 class Text(NamedTuple):
-    """Strings, and the places of their restaurants.
+    """Strings, and the places of their restaurants."""
 
-    Cells in order: letters, spans at the root, the end at the root, hashed cells. Nodes: letters,
-    the root of words, contexts of one word, the start, contexts of two words.
-    """
+    # Cells in order: letters, spans at the root, the end at the root, hashed cells. Nodes: letters,
+    # the root of words, contexts of one word, the start, contexts of two words.
 
     ptr: NDArray[np.int64]
     span_ids: NDArray[np.int32]
@@ -231,9 +230,9 @@ def event_probability(f, text, w, v, pair, depth, base):
 
 @njit_internal_nogc
 def add_event(f, text, prices, w, v, pair, depth, base, rng):
-    """Seat a word in its context, with the current seats as weights; return its probability, and
-    the log ratio of a new table's sequential letter probability to the one in `base`.
-    """
+    """Seat a word in its context; return its probability and the log ratio of its letters."""
+    # The current seats are the weights. The ratio is that of a new table's sequential letter
+    # probability to the one in `base`.
     probability = event_probability(f, text, w, v, pair, depth, base)
     left = next_double(rng) * probability
     for m in range(depth, -1, -1):
@@ -271,9 +270,8 @@ def log_letters(text, prices, w, base):
 
 @njit_internal_nogc
 def remove_event(f, text, w, v, pair, depth, rng):
-    """Remove one of a word's customers in its context, drawn uniformly; return whether the letters
-    of a root table are removed with it, and the log of their probability.
-    """
+    """Remove a customer of a word; return if letters go with it, and their log probability."""
+    # The customer is drawn uniformly, and letters are removed with a root table.
     _, cell = find_place(f, text, w, v, pair, depth)
     if not remove_customer(f, cell, rng) or w == text.n_spans:
         return False, 0.0
@@ -366,9 +364,7 @@ def _is_marked(text, words, e, at, marks):
 
 @njit_internal_nogc
 def remove_words(f, text, prices, words, n_words, marks, log_wanted, rng):
-    """Remove the unmarked words of a string, the last first; return what `add_words` would, if
-    wanted.
-    """
+    """Remove the unmarked words, the last first; return what `add_words` would, if wanted."""
     total, at = 0.0, 0
     for e in range(n_words - 1):
         at += text.span_lengths[words[e]]
@@ -387,9 +383,8 @@ def remove_words(f, text, prices, words, n_words, marks, log_wanted, rng):
 
 @njit_internal_nogc
 def add_words(f, text, prices, words, n_words, marks, rng):
-    """Seat the unmarked words of a string in order; return the log of the product of their
-    probabilities, each given the seats so far, plus the log ratios of `add_event`.
-    """
+    """Seat the unmarked words of a string in order; return the log of their probability."""
+    # Each probability is given the seats so far, and includes the log ratio of `add_event`.
     total, at = 0.0, 0
     for e in range(n_words):
         if not _is_marked(text, words, e, at, marks):
@@ -404,21 +399,12 @@ def add_words(f, text, prices, words, n_words, marks, rng):
 #
 # | name | shape | meaning |
 # |---|---|---|
+# | contexts | | contexts of letters as an automaton: `Letters`, with the following arrays |
 # | first_cells | (n_nodes + 1,) | cells of u: first_cells[u]:first_cells[u + 1], by outcome |
 # | outcomes | (C,) | letter + 1, or 0, the end |
 # | following | (C,) | longest context after a cell's letter |
 # | node_parents, depths | (n_nodes,) | context without the oldest letter, and a context's level |
 # | counts | (L + 1,) | words by length; entry 0: words without letters, or too long |
-
-
-class Contexts(NamedTuple):
-    """The contexts of letters as an automaton, as listed in the table above."""
-
-    first_cells: NDArray[np.int32]
-    outcomes: NDArray[np.int32]
-    following: NDArray[np.int32]
-    node_parents: NDArray[np.int32]
-    depths: NDArray[np.int32]
 
 
 @njit_internal_nogc
@@ -457,11 +443,11 @@ def _find_outcome(contexts, node, outcome):
 
 
 @njit_loop
-def draw_lengths(f, contexts, start_node, n_symbols, n_draws, counts, rng):
+def draw_lengths(f, contexts, n_symbols, n_draws, counts, rng):
     """Draw words and count their lengths."""
     longest = counts.shape[0] - 1
     for _ in range(n_draws):
-        node, k = np.int64(start_node), 0
+        node, k = np.int64(contexts.start), 0
         while k <= longest:
             outcome = _draw_symbol(f, contexts, node, n_symbols, rng)
             if outcome == 0:

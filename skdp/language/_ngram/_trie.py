@@ -35,11 +35,10 @@ from skdp.processes._franchise import (
 
 @dataclass(frozen=True)
 class NgramEvents:
-    """Events of sentences: each word, and the end of each sentence if ends are events.
+    """Events of sentences: each word, and the end of each sentence if ends are events."""
 
-    The symbols of each sentence are in consecutive slots: a beginning, the words, an end. An event
-    is a slot, and its context consists of the preceding slots, back to the beginning.
-    """
+    # The symbols of each sentence are in consecutive slots: a beginning, the words, an end. An
+    # event is a slot, and its context consists of the preceding slots, back to the beginning.
 
     symbols: Ints  # (n_slots,), words; beginnings and ends are `n_words`
     slots: Places  # (n_events,)
@@ -77,11 +76,10 @@ class LongestContexts(NamedTuple):
 
 @dataclass(frozen=True)
 class NgramTrie(ContextIndex):
-    """All contexts of up to `order` - 1 symbols (restaurants), and all cells: outcomes in them.
+    """All contexts of up to `order` - 1 symbols (restaurants), and all cells: outcomes in them."""
 
-    Without an order: contexts with more than one event, and those with one more symbol. Among the
-    latter, contexts with one event are leaves, whose longer contexts are in the text.
-    """
+    # Without an order: contexts with more than one event, and those with one more symbol. Among the
+    # latter, contexts with one event are leaves, whose longer contexts are in the text.
 
     # Contexts and cells are numbered by depth, children of a context (one symbol longer at the far
     # end) in the order of that symbol, and the cells of a context in the order of outcomes.
@@ -273,11 +271,9 @@ def _cannot_be_held(letter: str) -> bool:
 
 
 def write_arpa(path: Any, trie: NgramTrie, model: InterpolatedModel, feature_names: Any) -> None:
-    """Write a model of a trie to a file; unseen unigrams have their base probabilities.
-
-    An n-gram is a cell with its context; its back-off weight is that of the context that consists
-    of the whole n-gram, if that was seen.
-    """
+    """Write a model of a trie to a file; unseen unigrams have their base probabilities."""
+    # An n-gram is a cell with its context; its back-off weight is that of the context that consists
+    # of the whole n-gram, if that was seen.
     place, words = check_path(path, "path"), check_names(feature_names, trie.n_words)
     with replace_file(place, "w", encoding="utf-8", newline="\n") as file:
         _write(file, trie, model, words)
