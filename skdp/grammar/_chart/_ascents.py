@@ -264,7 +264,7 @@ _MIN_DRAWN = 1e-100
 """Smallest drawn weight, so that products of two weights do not underflow."""
 
 _MAX_STEPS = 30
-_MAX_LOGIT = 40.0
+MAX_LOGIT = 40.0
 
 
 class Family(NamedTuple):
@@ -386,6 +386,19 @@ def gradient(
     return slopes
 
 
+def climb(objective: Any, start: Floats, max_steps: int) -> Floats:
+    """Return logits at which an objective with derivatives is lower, by steps from `start`."""
+    found = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-MAX_LOGIT, MAX_LOGIT)] * start.size,
+        options={"maxiter": max_steps},
+    )
+    return np.asarray(found.x)
+
+
 def maximize(
     prior: TopPrior, families: Sequence[Family], weights: Sequence[Floats]
 ) -> list[Floats]:
@@ -413,19 +426,11 @@ def maximize(
 
     start = np.concatenate(
         [
-            np.log(np.maximum(beta - MIN_WEIGHT, np.exp(-_MAX_LOGIT) * share))
+            np.log(np.maximum(beta - MIN_WEIGHT, np.exp(-MAX_LOGIT) * share))
             for beta, share in zip(weights, shares, strict=True)
         ]
     )
-    found = minimize(
-        objective,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-_MAX_LOGIT, _MAX_LOGIT)] * len(start),
-        options={"maxiter": _MAX_STEPS},
-    )
-    best = weights_of(found.x)
+    best = weights_of(climb(objective, start, _MAX_STEPS))
     if log_joint(prior, families, best) < log_joint(prior, families, weights):
         return list(weights)
     return best

@@ -7,12 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import gammaln, psi, softmax
 
 from skdp._numeric import Floats, Ints
 from skdp._numeric._arrays import unique_rows
-from skdp.grammar._chart._ascents import MIN_WEIGHT, CoordinateAscent, Expectation
+from skdp.grammar._chart._ascents import (
+    MAX_LOGIT,
+    MIN_WEIGHT,
+    CoordinateAscent,
+    Expectation,
+    climb,
+)
 from skdp.grammar._kernels import _subsymbols as kernels
 from skdp.grammar._refinement._treebank import CoarseRules, Treebank, TreebankLexicon
 
@@ -176,14 +181,12 @@ class MaximumLikelihoodRefinement:
                 np.log(counts.unary) - totals[self.rules.unary[:, 0], None],
                 np.log(counts.binary) - totals[self.rules.binary[:, 0], None, None],
             )
-        return MaximumLikelihoodRefinement(
-            self.rules, self.pseudo_count, self.n_components, logs, used, self.sizes
-        )
+        return self.with_logs(logs, used)
 
-    def with_logs(self, logs: RefinedTables) -> MaximumLikelihoodRefinement:
-        """Return a grammar with the same counts and other probabilities."""
+    def with_logs(self, logs: RefinedTables, counts: Any) -> MaximumLikelihoodRefinement:
+        """Return a grammar with other probabilities and counts."""
         return MaximumLikelihoodRefinement(
-            self.rules, self.pseudo_count, self.n_components, logs, self.counts, self.sizes
+            self.rules, self.pseudo_count, self.n_components, logs, counts, self.sizes
         )
 
     def lower_bound(self, log_likelihood: float) -> float:
@@ -299,8 +302,6 @@ def split(logs: RefinedTables, n_components: int, rng: np.random.Generator) -> R
 _MAX_STEPS = 12
 """Largest number of steps per iteration of the coordinate ascent: more steps hardly pay off."""
 
-_MAX_LOGIT = 40.0
-
 
 class ChildRows(NamedTuple):
     """Sums of rows over the subsymbols of only children, for every child symbol."""
@@ -376,16 +377,9 @@ def maximize(beta: Floats, concentration: float, children: ChildRows, pairs: Pai
         slopes = share * free * (slopes - np.sum(free * slopes, axis=1, keepdims=True))
         return -value, -slopes.ravel()
 
-    start = np.log(np.maximum((beta - MIN_WEIGHT) / share, np.exp(-_MAX_LOGIT)))
-    found = minimize(
-        objective,
-        start.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-_MAX_LOGIT, _MAX_LOGIT)] * start.size,
-        options={"maxiter": _MAX_STEPS},
-    )
-    best = MIN_WEIGHT + share * softmax(found.x.reshape(shape), axis=1)
+    start = np.log(np.maximum((beta - MIN_WEIGHT) / share, np.exp(-MAX_LOGIT)))
+    found = climb(objective, start.ravel(), _MAX_STEPS)
+    best = MIN_WEIGHT + share * softmax(found.reshape(shape), axis=1)
     before = log_joint(beta, concentration, children, pairs)[0]
     if log_joint(best, concentration, children, pairs)[0] < before:
         return beta

@@ -220,7 +220,8 @@ class SubsymbolSplitMerge:
             self._begin_phase(trees)
         grammar = self.grammar.updated(self._counts)
         if self._is_merged and self._n_left == 1:
-            grammar = grammar.with_logs(smooth(grammar.weights(), trees.rules, *_SMOOTHING))
+            logs = smooth(grammar.weights(), trees.rules, *_SMOOTHING)
+            grammar = grammar.with_logs(logs, grammar.counts)
         log_likelihood, self._counts = expect(trees, grammar.weights())
         self.grammar, self._logs = grammar, grammar.weights()
         rise, self._last = log_likelihood - self._last, log_likelihood
@@ -244,10 +245,6 @@ class SubsymbolSplitMerge:
             nodes = count_nodes(trees.rules, self._counts)
             made = split_in_two(self._sizes, nodes, self.schedule.n_components)
             self._n_left = _N_SPLIT
-        self._go_on(trees, made)
-
-    def _go_on(self, trees: Treebank, made: SubsymbolRegrouping) -> None:
-        """Continue with new subsymbols."""
         logs = made.apply(self._logs, trees.rules)
         if not self._is_merged:
             noise = self._rng.uniform

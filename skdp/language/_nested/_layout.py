@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import (
     as_array,
@@ -407,6 +408,7 @@ def _warn_of_one_string(estimator: Any, ptr: Places) -> None:
 
 def read_new_input(estimator: Any, X: Any) -> tuple[Ints, Places, Any]:
     """Return the letters of X, their offsets, and X as strings if it contains strings."""
+    check_is_fitted(estimator)
     if not holds_strings(X):
         _check_no_other_text(X, "Pass [X].")
         sequences = check_sentences(estimator, X, reset=False)
