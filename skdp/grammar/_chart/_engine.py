@@ -91,12 +91,12 @@ def viterbi(
     batches = SentenceBatches.of(sentences)
     log_prob = np.empty(len(batches.distinct))
     found: list[Any] = [None] * len(log_prob)
-    work, everything = partial(_find_best, batches, weights), np.arange(len(log_prob))
+    work, everything = partial(find_best_trees, batches, weights), np.arange(len(log_prob))
     for part, trees in batches.map(work, everything, 1, n_jobs):
         for place, (log_weight, *tree) in zip(part, trees, strict=True):
             log_prob[place] = log_weight
             found[place] = tree
-    return log_prob[batches.inverse], _join_trees([found[place] for place in batches.inverse])
+    return log_prob[batches.inverse], join_trees([found[place] for place in batches.inverse])
 
 
 def sample_trees(
@@ -119,15 +119,10 @@ def sample_trees(
         for i, stream, tree in drawn:
             streams[i] = stream
             found[i] = tree
-    return _join_trees(found)
+    return join_trees(found)
 
 
 # Work on a part of the sentences, which may be done in another process.
-
-
-def _find_best(batches: SentenceBatches, weights: RuleWeights, part: Places) -> list[Any]:
-    """Return log weight, symbols and lengths of the best trees."""
-    return find_best_trees([batches.sentence(place) for place in part], weights)
 
 
 def _draw(
@@ -283,7 +278,8 @@ def _sum(
     return log_prob, totals, all_symbols
 
 
-def _join_trees(parts: list[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> TreeArrays:
+def join_trees(parts: list[Any]) -> TreeArrays:
+    """Return the trees whose symbols and lengths are given."""
     node_ptr = np.zeros(len(parts) + 1, dtype=np.int64)
     node_ptr[1:] = np.cumsum([len(symbols) for symbols, _ in parts])
     empty = [(np.empty(0, dtype=np.int32),) * 2]

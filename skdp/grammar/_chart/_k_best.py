@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skdp._numeric import Floats, Ints
 from skdp.data import TokenSequences
-from skdp.grammar._chart._engine import TreeArrays
+from skdp.grammar._chart._engine import TreeArrays, join_trees
 from skdp.grammar._chart._paths import NO_LIMITS, RuleWeights
 from skdp.grammar._kernels._extended_range import BestSpace, fill_best
 
@@ -245,8 +245,7 @@ def draw_sentences(
     """Draw trees from a proper grammar given at most `max_length` words; raise if that is rare."""
     rules = _Rules(weights)
     sentences: list[Any] = []
-    symbols: list[Any] = []
-    lengths: list[Any] = []
+    trees: list[Any] = []
     while len(sentences) < n_sentences:
         for _ in range(_MOST_REJECTED):
             drawn = rules.draw_tree(max_length, rng)
@@ -257,18 +256,11 @@ def draw_sentences(
                 f"The grammar hardly ever ends within max_length={max_length} words; raise "
                 "max_length."
             )
-        sentences.append(drawn[0])
-        symbols.append(drawn[1])
-        lengths.append(_count_leaves(drawn[1], drawn[2]))
-    node_ptr = np.cumsum([0, *map(len, symbols)])
-    return (
-        TokenSequences.from_sequences(sentences, weights.log_emission.shape[1]),
-        TreeArrays(
-            np.concatenate(symbols).astype(np.int32),
-            np.concatenate(lengths).astype(np.int32),
-            node_ptr,
-        ),
-    )
+        words, symbols, emits = drawn
+        sentences.append(words)
+        trees.append((np.array(symbols, dtype=np.int32), _count_leaves(symbols, emits)))
+    n_words = weights.log_emission.shape[1]
+    return TokenSequences.from_sequences(sentences, n_words), join_trees(trees)
 
 
 class _Rules:

@@ -326,15 +326,16 @@ class ExtendedSpace:
 
 
 def find_best_trees(
-    sentences: list[Sentence], weights: RuleWeights
+    batches: SentenceBatches, weights: RuleWeights, part: Places
 ) -> list[tuple[float, NDArray[np.int32], NDArray[np.int32]]]:
     """Return log weight, symbols and lengths of each sentence's best tree, or no nodes."""
     logs = tuple(np.ascontiguousarray(part) for part in weights[:3])
-    longest = max(len(words) for words, *_ in sentences)
+    longest = batches.longest(part)
     space = extended.BestSpace.of(longest, weights.n_symbols)
     stack = np.empty((2 * longest, 3), dtype=np.int64)
     found = []
-    for sentence in sentences:
+    for place in part:
+        sentence = batches.sentence(place)
         symbols, lengths = np.empty((2, 2 * len(sentence[0]) - 1), dtype=np.int32)
         log_weight = extended.find_best_tree(sentence, logs, space, stack, symbols, lengths)
         n_nodes = len(symbols) if log_weight > -np.inf else 0

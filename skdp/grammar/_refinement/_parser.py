@@ -230,7 +230,7 @@ class RefinedParser:
         tags: Sequence[int] | None = None,  # symbols of words, -1: not given
     ) -> Lexical:
         """Return the emissions of a sentence's words."""
-        parts, factors, ptr = [], [], [0]
+        parts, factors = [], []
         for i, (word, counts) in enumerate(zip(words, seen, strict=True)):
             rows = self._emission[self._word_ptr[word] : self._word_ptr[word + 1]]
             factor = np.zeros(len(rows)) if counts is None else self._adjust(rows, counts)
@@ -243,12 +243,12 @@ class RefinedParser:
                     factor = np.zeros(1)
             parts.append(rows)
             factors.append(factor)
-            ptr.append(ptr[-1] + len(rows))
+        ptr = np.cumsum([0, *map(len, parts)], dtype=np.int64)
         places, log_factor = np.concatenate(parts), np.concatenate(factors)
         rows = np.ascontiguousarray(places[:, 1])
         here = np.arange(len(rows), dtype=np.int32)
         return Lexical(
-            np.column_stack([places[:, 0], here]), np.array(ptr, dtype=np.int64), rows,
+            np.column_stack([places[:, 0], here]), ptr, rows,
             self._log_emission[rows] + log_factor, log_factor,
         )  # fmt: skip
 
@@ -453,17 +453,11 @@ def _by_word(emission: Ints, n_words: int) -> tuple[Ints, NDArray[np.int64]]:
     shown, pooled = emission[:n_shown], np.flatnonzero(emission[:, 1] == _UNKNOWN)
     order = np.argsort(shown[:, 1], kind="stable")
     sizes = np.bincount(shown[:, 1], minlength=n_words)
-    rows, ptr = [], [0]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    for word in range(n_words):
-        mine = order[starts[word] : starts[word + 1]] if sizes[word] else pooled
-        rows.append(mine)
-        ptr.append(ptr[-1] + len(mine))
+    shown_rows = np.split(order, np.cumsum(sizes)[:-1])
+    rows = [mine if len(mine) else pooled for mine in shown_rows]
     places = np.concatenate(rows)
-    return (
-        np.column_stack([emission[places, 0], places]).astype(np.int32),
-        np.array(ptr, dtype=np.int64),
-    )
+    ptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return np.column_stack([emission[places, 0], places]).astype(np.int32), ptr
 
 
 # Queries of sentences to a fitted grammar, as objects that can be pickled.

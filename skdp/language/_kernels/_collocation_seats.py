@@ -321,13 +321,6 @@ def remove_collocations(f, text, prices, c, string, n, lengths, masks, rng):
     return total
 
 
-@njit_inlined
-def settle(f, text, c, n_changes):
-    """Clear the journal, and free cells that its changes have left empty."""
-    f.counters[N_CHANGES] = 0
-    close_empty_cells(f, text, c, n_changes)
-
-
 # Moves of tables of collocations, which resegment all customers of a table at once.
 #
 # The customers of each table are drawn first: tokens of a collocation sit at its tables with

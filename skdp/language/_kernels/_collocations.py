@@ -42,7 +42,6 @@ from skdp.language._kernels._collocation_seats import (
     log_share,
     probability_of_end,
     remove_collocations,
-    settle,
     share_of,
 )
 from skdp.language._kernels._filter import (
@@ -545,4 +544,6 @@ def seat_collocations(f, text, prices, c, order, cuts, ends, r, rng):
     for i in range(order.shape[0]):
         n = list_collocations(text, order[i], cuts, ends, r.lengths, r.masks)
         add_collocations(f, text, prices, c, order[i], n, r.lengths, r.masks, rng)
-        settle(f, text, c, f.counters[N_CHANGES])
+        n_changes = f.counters[N_CHANGES]
+        f.counters[N_CHANGES] = 0
+        close_empty_cells(f, text, c, n_changes)

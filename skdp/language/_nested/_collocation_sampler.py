@@ -164,9 +164,8 @@ class CollocationSampler(NestedSampler):
 
     def _tables_of_base(self) -> tuple[float, float]:
         """Return the numbers of tables of ends and of collocations."""
-        return float(
-            self._f.cells[self._layout.text.hashed_cell, TABLES]
-        ), self._new_collocations()[0]
+        n_ends = float(self._f.cells[self._layout.text.hashed_cell, TABLES])
+        return n_ends, self._new_collocations()[0]
 
     def _price(self) -> None:
         """Set the prices of words, before length correction, and those of collocations."""
@@ -184,8 +183,7 @@ class CollocationSampler(NestedSampler):
     def log_joint(self) -> float:
         """Return the log probability of cuts, seats and parameters with the current prices."""
         total = super().log_joint()
-        n, n_words = self._new_collocations()
-        n_ends = float(self._f.cells[self._layout.text.hashed_cell, TABLES])
+        (n_ends, n), (_, n_words) = self._tables_of_base(), self._new_collocations()
         total += n_ends * math.log(self._shares[0]) + n * math.log(self._shares[1])
         total += (n_words - n) * math.log(self._shares[2])
         if isinstance(self.settings.stop_probability, str):

@@ -191,24 +191,14 @@ def number_letters(tokens: Ints, ptr: Places, order: int) -> Letters:
             behind = starts[n:, m + 1]
         at = np.flatnonzero(cells[:n, column] >= 0)
         following[cells[at, column]] = behind[at]
-    found = {
-        "parents": parents,
-        "nodes": nodes,
-        "outcomes": cell_outcomes,
-        "depths": depths,
-        "node_parents": node_parents,
-        "node_letters": node_letters,
-    }
-    arrays: Any = {name: np.concatenate(each).astype(np.int32) for name, each in found.items()}
-    # The cells of a context are contiguous.
-    changes = np.flatnonzero(np.diff(arrays["nodes"], prepend=-1))
-    first_cells = np.zeros(n_nodes + 1, dtype=np.int32)
-    first_cells[arrays["nodes"][changes]] = changes
-    first_cells[-1] = n_cells
-    arrays |= {"letter_cells": cells[:n].copy(), "end_cells": cells[n:].copy()}
-    arrays |= {"following": following, "first_cells": first_cells}
-    arrays = {name: as_readonly(array) for name, array in arrays.items()}
-    return Letters(start=int(starts[0, 0]) if order > 1 and n else 0, **arrays)
+    of_cells = np.concatenate(nodes)
+    changes = np.flatnonzero(np.diff(of_cells, prepend=-1))  # the cells of a context are contiguous
+    first_cells = np.full(n_nodes + 1, n_cells)
+    first_cells[of_cells[changes]] = changes
+    flat = map(np.concatenate, (parents, nodes, cell_outcomes, depths, node_parents, node_letters))
+    arrays = cells[:n].copy(), cells[n:].copy(), *flat, first_cells, following
+    readonly = [as_readonly(array.astype(np.int32, copy=False)) for array in arrays]
+    return Letters._make([*readonly, int(starts[0, 0]) if order > 1 and n else 0])
 
 
 # Restaurants of a text.
@@ -260,6 +250,7 @@ def lay_out(
         n_hashed = (word_order - 1) * (len(tokens) + len(ptr) + max(longest, n_spare))
     root_cell, hashed_cell = n_cells, n_cells + n_spans + 1
     pair_node = n_nodes + 1 + (n_spans + 1) * (word_order > 1)
+    shared = np.full(len(tokens), max_length, np.int32) if for_reading else find_shared(spans)
     text = Text(
         as_readonly(np.asarray(ptr, dtype=np.int64)),
         as_readonly(spans.ids),
@@ -267,9 +258,7 @@ def lay_out(
         letters.end_cells,
         as_readonly(spans.first),
         as_readonly(spans.lengths),
-        as_readonly(
-            np.full(len(tokens), max_length, np.int32) if for_reading else find_shared(spans)
-        ),
+        as_readonly(shared),
         as_readonly(np.asarray(known, dtype=np.int8)),
         n_spans,
         character_order,

@@ -315,12 +315,7 @@ def _unigrams(
     log_prob = np.full(n + 2, _NEVER)
     with np.errstate(divide="ignore"):
         log_prob[: trie.n_outcomes] = np.maximum(np.log10(model.top()), _NEVER)
-    weights = np.zeros(n + 2)
-    if trie.order > 1:
-        children = np.arange(trie.child_ptr[0], trie.child_ptr[1])
-        symbols = trie.symbol[children]
-        weights[np.where(symbols == n, n + 1, symbols)] = log_backoff[children]
-    return ids[:, None], log_prob, weights
+    return ids[:, None], log_prob, _weights(trie, ids[:, None], log_backoff)
 
 
 def _ngrams(
@@ -331,15 +326,17 @@ def _ngrams(
     cells = layout.cells_at(m)
     contexts = trie.contexts_at(m)[layout.node[cells] - layout.nodes_at(m).start]
     ngrams = np.column_stack([contexts, trie.outcome[cells]])
-    weights = np.zeros(len(ngrams))
-    if m + 1 < trie.order:
-        followed = {tuple(row): i for i, row in enumerate(trie.contexts_at(m + 1).tolist())}
-        first = layout.nodes_at(m + 1).start
-        for i, row in enumerate(ngrams.tolist()):
-            place = followed.get(tuple(row))
-            if place is not None:
-                weights[i] = log_backoff[first + place]
-    return ngrams, log_prob[cells], weights
+    return ngrams, log_prob[cells], _weights(trie, ngrams, log_backoff)
+
+
+def _weights(trie: NgramTrie, ngrams: Ints, log_backoff: Floats) -> Floats:
+    """Return the back-off weights of n-grams, 0 for those that are no contexts."""
+    m = ngrams.shape[1]
+    if m == trie.order:
+        return np.zeros(len(ngrams))
+    contexts = map(tuple, trie.contexts_at(m).tolist())
+    followed = dict(zip(contexts, log_backoff[trie.layout.nodes_at(m)].tolist(), strict=True))
+    return np.array([followed.get(tuple(row), 0.0) for row in ngrams.tolist()])
 
 
 # Sequences drawn from a language model.
