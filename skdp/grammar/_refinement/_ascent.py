@@ -202,9 +202,7 @@ class MaximumLikelihoodRefinement:
         assert self._logs is not None
         return self._logs
 
-    def log_means(self) -> RefinedTables:
-        """Return the logarithms of the rules' probabilities."""
-        return self.weights()
+    log_means = weights
 
 
 # Ascents of refined grammars, with the treebank's data for parsing.

@@ -435,18 +435,26 @@ def _weigh_cuts(f, text, prices, c, at, m, must, may, r):
             r.weights[k - 1] = log_weight
             top = max(top, log_weight)
         end_path(r, e, top)
+        r.inner[0, e - 1] = 1.0  # shares already are of all ways to get there
+
+
+@njit_inlined
+def inner_before(r, b, length):
+    """Return the sum over segmentations of a span that begins at b; 1 if it has no letters."""
+    return r.inner[b, length - 1] if length > 0 else 1.0
 
 
 @njit_internal_nogc
-def _draw_cuts(r, m, rng):
-    """Draw a segmentation of a span and return its inner cuts."""
+def draw_inner_cuts(r, b, m, rng):
+    """Draw the words of a span, the last first, and return its inner cuts."""
     mask, e = np.int64(0), m
     while True:
-        total = 0.0
         most = min(r.steps.shape[1], e)
-        for k in range(most):
-            total += r.steps[e, k]
-        e -= pick_place(r.steps[e, :most], total, rng) + 1
+        total = 0.0
+        for k in range(1, most + 1):
+            r.weights[k - 1] = inner_before(r, b, e - k) * r.steps[b + e, k - 1]
+            total += r.weights[k - 1]
+        e -= pick_place(r.weights[:most], total, rng) + 1
         if e == 0:
             return mask
         mask |= np.int64(1) << np.int64(e - 1)
@@ -488,7 +496,7 @@ def move_table(f, text, prices, c, tokens, table, cuts, r, rng):
     must, may = _known_of_tokens(text, tokens, table, m)
     old = remove_words_of(f, text, prices, at, m, old_mask, rng)
     _weigh_cuts(f, text, prices, c, at, m, must, may, r)
-    mask = _draw_cuts(r, m, rng)
+    mask = draw_inner_cuts(r, np.int64(0), m, rng)
     if mask == old_mask:
         # The same words may keep their seats.
         undo_changes(f, 0)

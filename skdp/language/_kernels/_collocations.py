@@ -32,9 +32,11 @@ from skdp._numeric._random import next_double, next_open_double
 from skdp.language._kernels._collocation_seats import (
     add_collocations,
     close_empty_cells,
+    draw_inner_cuts,
     end_path,
     find_collocation,
     first_cell,
+    inner_before,
     is_cut,
     known_inside,
     list_collocations,
@@ -112,12 +114,6 @@ def follow_path(text, c, string, power, s, r):
         if total > 0.0:
             for k in range(longest):
                 r.steps[t, k] /= total
-
-
-@njit_inlined
-def inner_before(r, b, length):
-    """Return the sum over segmentations of a span that begins at b; 1 if it has no letters."""
-    return r.inner[b, length - 1] if length > 0 else 1.0
 
 
 @njit_internal_nogc
@@ -241,22 +237,6 @@ def log_string(f, text, c, string, power, r):
 
 
 @njit_internal_nogc
-def _draw_inner_cuts(r, b, m, rng):
-    """Draw the words of a new table of a span and return its inner cuts."""
-    mask, e = np.int64(0), m
-    while True:
-        most = min(r.steps.shape[1], e)
-        total = 0.0
-        for k in range(1, most + 1):
-            r.weights[k - 1] = inner_before(r, b, e - k) * r.steps[b + e, k - 1]
-            total += r.weights[k - 1]
-        e -= pick_place(r.weights[:most], total, rng) + 1
-        if e == 0:
-            return mask
-        mask |= np.int64(1) << np.int64(e - 1)
-
-
-@njit_internal_nogc
 def _draw_collocation(f, text, c, string, b, m, power, s, r, rng):
     """Draw the words of a span that is a collocation and return its inner cuts."""
     start = text.ptr[string]
@@ -278,7 +258,7 @@ def _draw_collocation(f, text, c, string, b, m, power, s, r, rng):
         cell = np.int64(c.following[i])
     if left < 0.0 or r.inner[b, m - 1] <= 0.0:
         return c.masks[last - first_cell(text)]
-    return _draw_inner_cuts(r, b, m, rng)
+    return draw_inner_cuts(r, b, m, rng)
 
 
 @njit_inlined_source
