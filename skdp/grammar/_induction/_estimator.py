@@ -22,7 +22,7 @@ from skdp._checks import (
 )
 from skdp._executors import Executor, choose_executor, predict_parts
 from skdp._fit import ChainEstimator, FitState
-from skdp._numeric._random import Role, make_seed_sequence
+from skdp._numeric._random import Role, derive_seed, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.data import PartitionedSentences, TokenSequences, check_sentences
 from skdp.data._parse_tree import ParseTree
@@ -284,8 +284,8 @@ class GrammarEstimator(ChainEstimator):
             n_annealed = min(_MOST_ANNEALED, int(_ANNEALED_SHARE * self.max_iter))
         flat, runs = start_weights(layout, rule_types), []
         for i in range(self.n_init):
-            seed = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, Role.INIT, i))
-            start = start_weights(layout, rule_types, np.random.default_rng(seed))
+            rng = np.random.default_rng(derive_seed(root, Role.INIT, i))
+            start = start_weights(layout, rule_types, rng)
             runs.append(Induction(grammar, start, flat, n_annealed))
         return FitState(runs, root)
 

@@ -37,6 +37,7 @@ from skdp.processes._kernels_franchise_dynamic import (
     split_share,
     take_seat,
 )
+from skdp.processes._kernels_interpolated import find_place
 
 SMALLEST_BASE = 1e-240
 """Lower bound on the base probability of a word, for long words of rare letters."""
@@ -70,29 +71,15 @@ class Text(NamedTuple):
 
 
 @njit_inlined
-def letter_cell(text, at, r):
-    """Return the cell of the letter at a place, after r letters of its word, and its level."""
+def symbol_cell(text, at, k, r):
+    """Return cell and level of symbol r of a word of k letters at a place; symbol k is its end."""
+    cells, i = text.letter_cells, at + r
+    if r == k:
+        cells, i = text.end_cells, at + k - 1
     last = text.character_order - 1
     if r < last:
-        return np.int64(text.letter_cells[at, text.character_order + r]), r + 1
-    return np.int64(text.letter_cells[at, last]), last
-
-
-@njit_inlined
-def end_cell(text, at, k):
-    """Return the cell of the end of a word of k letters after a place, and its level."""
-    last = text.character_order - 1
-    if k < last:
-        return np.int64(text.end_cells[at, text.character_order + k]), k + 1
-    return np.int64(text.end_cells[at, last]), last
-
-
-@njit_inlined
-def symbol_cell(text, at, k, r):
-    """Return the cell of symbol r of the word of k letters at a place; symbol k is its end."""
-    if r < k:
-        return letter_cell(text, at + r, r)
-    return end_cell(text, at + k - 1, k)
+        return np.int64(cells[i, text.character_order + r]), r + 1
+    return np.int64(cells[i, last]), last
 
 
 @njit_internal_nogc
@@ -209,7 +196,7 @@ def two_word_node(text, pair):
 
 
 @njit_inlined
-def find_place(f, text, w, v, pair, depth):
+def find_seats(f, text, w, v, pair, depth):
     """Return the node of a context, and the cell of a word there, -1 if there is none."""
     if depth == 0:
         return np.int64(text.root_node), np.int64(text.root_cell) + w
@@ -222,7 +209,7 @@ def event_probability(f, text, w, v, pair, depth, base):
     """Return the predictive probability of a word in its context."""
     probability = base
     for m in range(depth + 1 if pair >= 0 else min(depth, 1) + 1):
-        node, cell = find_place(f, text, w, v, pair, m)
+        node, cell = find_seats(f, text, w, v, pair, m)
         own, back = split_share(f, cell, node, np.int64(text.character_order) + m)
         probability = own + back * probability
     return probability
@@ -236,7 +223,7 @@ def add_event(f, text, prices, w, v, pair, depth, base, rng):
     probability = event_probability(f, text, w, v, pair, depth, base)
     left = next_double(rng) * probability
     for m in range(depth, -1, -1):
-        node, cell = find_place(f, text, w, v, pair, m)
+        node, cell = find_seats(f, text, w, v, pair, m)
         level = np.int64(text.character_order) + m
         own, back = split_share(f, cell, node, level)
         if left < own:
@@ -272,7 +259,7 @@ def log_letters(text, prices, w, base):
 def remove_event(f, text, w, v, pair, depth, rng):
     """Remove a customer of a word; return if letters go with it, and their log probability."""
     # The customer is drawn uniformly, and letters are removed with a root table.
-    _, cell = find_place(f, text, w, v, pair, depth)
+    _, cell = find_seats(f, text, w, v, pair, depth)
     if not remove_customer(f, cell, rng) or w == text.n_spans:
         return False, 0.0
     return True, remove_spelling(f, text, w, rng)
@@ -428,20 +415,6 @@ def _draw_symbol(f, contexts, node, n_symbols, rng):
     return np.int64(next_double(rng) * n_symbols)
 
 
-@njit_internal_nogc
-def _find_outcome(contexts, node, outcome):
-    """Return the cell of an outcome after a context, or -1 if there is none."""
-    low, high = np.int64(contexts.first_cells[node]), np.int64(contexts.first_cells[node + 1])
-    end = high
-    while low < high:
-        middle = (low + high) // 2
-        if contexts.outcomes[middle] < outcome:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and contexts.outcomes[low] == outcome else np.int64(-1)
-
-
 @njit_loop
 def draw_lengths(f, contexts, n_symbols, n_draws, counts, rng):
     """Draw words and count their lengths."""
@@ -454,7 +427,8 @@ def draw_lengths(f, contexts, n_symbols, n_draws, counts, rng):
                 break
             k += 1
             while node >= 0:
-                cell = _find_outcome(contexts, node, outcome)
+                first, last = contexts.first_cells[node], contexts.first_cells[node + 1]
+                cell = find_place(outcome, contexts.outcomes, np.int64(first), np.int64(last))
                 if cell >= 0:
                     break
                 node = np.int64(contexts.node_parents[node])
