@@ -138,22 +138,27 @@ def _draw(
     drawn: list[tuple[int, NDArray[np.uint64], Any]] = []
     for begin in range(0, len(part), rules.n_lanes):
         batch = part[begin : begin + rules.n_lanes]
-        space, which = rules.make_space(batches.longest(batch)), batches.distinct[batch]
-        times = batches.multiplicity[batch].astype(np.int64)
+        space = rules.make_space(batches.longest(batch))
         _, unsafe = _sum_inside(batches, rules, batches.multiplicity[batch], space, batch)
-        sizes = np.repeat(2 * batches.lengths(which) - 1, times)
-        symbols, lengths = np.empty((2, sizes.sum()), dtype=np.int32)
-        places = np.concatenate([members[place] for place in batch])
-        advanced = streams[places]
-        lanes.draw_trees(
-            *batches.arrays, which, times, unsafe, rules.numbers, space, *chart.for_draws,
-            advanced, symbols, lengths,
-        )  # fmt: skip
-        ends = np.cumsum(sizes)[:-1]
-        for i, stream, *tree in zip(
-            places.tolist(), advanced, np.split(symbols, ends), np.split(lengths, ends), strict=True
-        ):
-            drawn.append((i, stream, tree if tree[0][0] >= 0 else [tree[0][:0]] * 2))
+        # Unsafe sentences have a chart of their own, which only the extended range can fill.
+        for group in [np.flatnonzero(~unsafe), *np.flatnonzero(unsafe)[:, np.newaxis]]:
+            which, is_filled = batch[group], bool(unsafe[group].any())
+            is_parsed = True
+            if is_filled:
+                sentence = batches.sentence(which[0])
+                is_parsed = chart.sum_inside(sentence)[2] > -np.inf
+            times = batches.multiplicity[which].astype(np.int64)
+            sizes = np.repeat(2 * batches.lengths(batches.distinct[which]) - 1, times) * is_parsed
+            symbols, lengths = np.empty((2, sizes.sum()), dtype=np.int32)
+            places = np.concatenate([np.empty(0, np.int64), *(members[place] for place in which)])
+            advanced = streams[places]
+            if is_parsed:
+                lanes.draw_trees(
+                    group, times, is_filled, rules.numbers, space, *chart.for_draws,
+                    advanced, symbols, lengths,
+                )  # fmt: skip
+            parts = (np.split(nodes, np.cumsum(sizes)[:-1]) for nodes in (symbols, lengths))
+            drawn += zip(places.tolist(), advanced, zip(*parts, strict=False), strict=False)
     return drawn
 
 

@@ -78,7 +78,6 @@ from skdp.grammar._kernels._extended_range import (
     power_of_two,
     unit,
 )
-from skdp.grammar._kernels._extended_range import sum_inside as sum_extended
 
 
 class LaneRuleArrays(NamedTuple):
@@ -556,31 +555,24 @@ def export_inside(rules, space, n, w, inside):
 
 @njit_loop
 def draw_trees(
-    tokens, ptr, firsts, lasts, batch, times, unsafe, rules, space, weights, inside, splits,
-    choices, stack, streams, symbols, lengths,
+    lanes, times, is_filled, rules, space, weights, inside, splits, choices, stack, streams,
+    symbols, lengths,
 ):  # fmt: skip
-    """Draw trees of sentences, `times` each, after `sum_inside`; symbols of one without are -1."""
+    """Draw trees of sentences, `times` each, after `sum_inside`, or given a filled `inside`."""
     n, tree, node = 0, 0, 0
     for w in range(space.lengths.shape[0]):
         n = max(n, space.lengths[w])  # the width of the charts
-    for w in range(batch.shape[0]):
-        begin, end = ptr[batch[w]], ptr[batch[w] + 1]
-        is_parsed = True
-        if unsafe[w]:
-            sentence = tokens[begin:end], firsts[begin:end], lasts[begin:end]
-            is_parsed = sum_extended(sentence, weights, inside, splits)[0] > 0.0
-        else:
-            export_inside(rules, space, n, w, inside)
-        n_nodes = 2 * (end - begin) - 1
-        for _ in range(times[w]):
-            own = symbols[node : node + n_nodes]
-            own[:] = -1
-            if is_parsed:
-                draw_tree(
-                    end - begin, weights, inside, splits, choices, stack, own,
-                    lengths[node : node + n_nodes], streams[tree],
-                )  # fmt: skip
-            node += n_nodes
+    for k in range(lanes.shape[0]):
+        length = space.lengths[lanes[k]]
+        if not is_filled:
+            export_inside(rules, space, n, lanes[k], inside)
+        for _ in range(times[k]):
+            end = node + 2 * length - 1
+            draw_tree(
+                length, weights, inside, splits, choices, stack, symbols[node:end],
+                lengths[node:end], streams[tree],
+            )  # fmt: skip
+            node = end
             tree += 1
 
 
