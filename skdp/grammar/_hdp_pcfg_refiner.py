@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_memory, is_number, shorten
 from skdp._fit import FitState, IterativeEstimator
-from skdp._numeric._random import Role, make_seed_sequence
+from skdp._numeric._random import Role, derive_seed, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters, with_callbacks
 from skdp.data._parse_tree import as_in_treebanks
 from skdp.grammar._chart._ascents import Expectation
@@ -425,8 +425,7 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         self, data: _Data, root: np.random.SeedSequence, number: int
     ) -> Refinement | SubsymbolSplitMerge:
         """Return one of the grammars; the first does not depend on their number."""
-        key = (*root.spawn_key, Role.INIT, *([number] if number else []))
-        rng = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=key))
+        rng = np.random.default_rng(derive_seed(root, Role.INIT, *([number] if number else [])))
         if self.inference == "split-merge":
             return SubsymbolSplitMerge(data.trees, data.lexicon, self._schedule, rng)
         return Refinement(

@@ -31,10 +31,9 @@ class OfWords:
 
 
 class NgramLanguageModel(OfWords):
-    """Mixin with the public methods of a model of the next word, for any learning algorithm.
+    """Mixin with the public methods of a model of the next word, for any learning algorithm."""
 
-    A fitted model has `_trie`, and predicts the mean over the models of `_interpolated_models`.
-    """
+    # A fitted model has `_trie`, and predicts the mean over the models of `_interpolated_models`.
 
     _trie: NgramTrie
 

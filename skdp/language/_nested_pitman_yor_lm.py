@@ -497,7 +497,6 @@ class NestedPitmanYorLM(
         list of (len - 1,) arrays
             Means over the stored samples of all chains.
         """
-        check_is_fitted(self)
         tokens, ptr, _ = read_new_input(self, X)
         out = np.zeros(len(tokens))
         for letters, offsets in parts_of_strings(ptr):
@@ -574,7 +573,6 @@ class NestedPitmanYorLM(
             of the A others, 1 / (A + 1); these and the end of a word already sum to 1, so over
             strings with new characters the probabilities sum to more than 1.
         """
-        check_is_fitted(self)
         tokens, ptr, _ = read_new_input(self, X)
         return self._score_samples(tokens, ptr)
 
@@ -604,7 +602,6 @@ class NestedPitmanYorLM(
         ValueError
             If X has no characters.
         """
-        check_is_fitted(self)
         tokens, ptr, _ = read_new_input(self, X)
         if not len(tokens):
             raise ValueError("X has no characters to score.")

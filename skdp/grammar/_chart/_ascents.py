@@ -221,11 +221,9 @@ def draw_tables(prior: Floats, counts: Floats, rng: np.random.Generator) -> Floa
 
 
 def log_evidence(prior: Floats, counts: Floats) -> float:
-    """Return log B(prior + counts) / B(prior), B the multivariate Beta function, summed over rows.
-
-    It is log E[prod phi^counts] under the prior, and the maximum over all q of
-    E_q[sum counts log phi] - KL(q, prior), attained by q = Dir(prior + counts).
-    """
+    """Return log B(prior + counts) / B(prior), summed over rows, B the Beta function."""
+    # It is log E[prod phi^counts] under the prior, and the maximum over all q of E_q[sum counts log
+    # phi] - KL(q, prior), attained by q = Dir(prior + counts).
     prior, rows = _as_rows(prior, counts)
     total = prior.sum()
     cells = gammaln(prior + rows) - gammaln(prior)
@@ -266,7 +264,7 @@ _MIN_DRAWN = 1e-100
 """Smallest drawn weight, so that products of two weights do not underflow."""
 
 _MAX_STEPS = 30
-_MAX_LOGIT = 40.0
+MAX_LOGIT = 40.0
 
 
 class Family(NamedTuple):
@@ -388,6 +386,19 @@ def gradient(
     return slopes
 
 
+def climb(objective: Any, start: Floats, max_steps: int) -> Floats:
+    """Return logits at which an objective with derivatives is lower, by steps from `start`."""
+    found = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-MAX_LOGIT, MAX_LOGIT)] * start.size,
+        options={"maxiter": max_steps},
+    )
+    return np.asarray(found.x)
+
+
 def maximize(
     prior: TopPrior, families: Sequence[Family], weights: Sequence[Floats]
 ) -> list[Floats]:
@@ -415,19 +426,11 @@ def maximize(
 
     start = np.concatenate(
         [
-            np.log(np.maximum(beta - MIN_WEIGHT, np.exp(-_MAX_LOGIT) * share))
+            np.log(np.maximum(beta - MIN_WEIGHT, np.exp(-MAX_LOGIT) * share))
             for beta, share in zip(weights, shares, strict=True)
         ]
     )
-    found = minimize(
-        objective,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-_MAX_LOGIT, _MAX_LOGIT)] * len(start),
-        options={"maxiter": _MAX_STEPS},
-    )
-    best = weights_of(found.x)
+    best = weights_of(climb(objective, start, _MAX_STEPS))
     if log_joint(prior, families, best) < log_joint(prior, families, weights):
         return list(weights)
     return best

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from skdp._numeric import Floats, Places
 from skdp.grammar._chart._paths import (
     ExtendedSpace,
-    ExtendedWeights,
     LaneRules,
     LongRules,
     RuleWeights,
@@ -33,11 +32,10 @@ class ExpectedCounts(NamedTuple):
 
 
 class TreeArrays(NamedTuple):
-    """Trees of sentences, one after another, each in pre-order; no nodes for one without a tree.
+    """Trees of sentences, one after another, each in pre-order; no nodes for one without a tree."""
 
-    The left child of a node of length > 1 is the next node; its right child follows the subtree of
-    the left child, which has 2 (its length) - 1 nodes.
-    """
+    # The left child of a node of length > 1 is the next node; its right child follows the subtree
+    # of the left child, which has 2 (its length) - 1 nodes.
 
     symbols: NDArray[np.int32]  # (N,)
     lengths: NDArray[np.int32]  # (N,), number of words below every node
@@ -87,20 +85,18 @@ def expected_symbols(
 def viterbi(
     sentences: Sentences | SentenceBatches, weights: RuleWeights, *, n_jobs: int | None = None
 ) -> tuple[Floats, TreeArrays]:
-    """Return the log weight of the most probable tree of each sentence, (n,), and the trees.
-
-    Ties are broken from the root downwards: the first of the best root symbols, then the first of
-    the best pairs of child symbols, then the leftmost split point.
-    """
+    """Return the log weight of the most probable tree of each sentence, (n,), and the trees."""
+    # Ties are broken from the root downwards: the first of the best root symbols, then the first of
+    # the best pairs of child symbols, then the leftmost split point.
     batches = SentenceBatches.of(sentences)
     log_prob = np.empty(len(batches.distinct))
     found: list[Any] = [None] * len(log_prob)
-    work, everything = partial(_find_best, batches, weights), np.arange(len(log_prob))
+    work, everything = partial(find_best_trees, batches, weights), np.arange(len(log_prob))
     for part, trees in batches.map(work, everything, 1, n_jobs):
         for place, (log_weight, *tree) in zip(part, trees, strict=True):
             log_prob[place] = log_weight
             found[place] = tree
-    return log_prob[batches.inverse], _join_trees([found[place] for place in batches.inverse])
+    return log_prob[batches.inverse], join_trees([found[place] for place in batches.inverse])
 
 
 def sample_trees(
@@ -123,15 +119,10 @@ def sample_trees(
         for i, stream, tree in drawn:
             streams[i] = stream
             found[i] = tree
-    return _join_trees(found)
+    return join_trees(found)
 
 
 # Work on a part of the sentences, which may be done in another process.
-
-
-def _find_best(batches: SentenceBatches, weights: RuleWeights, part: Places) -> list[Any]:
-    """Return log weight, symbols and lengths of the best trees."""
-    return find_best_trees([batches.sentence(place) for place in part], weights)
 
 
 def _draw(
@@ -144,24 +135,30 @@ def _draw(
 ) -> list[tuple[int, NDArray[np.uint64], Any]]:
     """Return drawn trees: the index of the sentence, its advanced stream, and the tree."""
     chart = ExtendedSpace(weights, batches.longest(part))
-    numbers = ExtendedWeights.of(weights)
-    drawn = []
+    drawn: list[tuple[int, NDArray[np.uint64], Any]] = []
     for begin in range(0, len(part), rules.n_lanes):
         batch = part[begin : begin + rules.n_lanes]
         space = rules.make_space(batches.longest(batch))
         _, unsafe = _sum_inside(batches, rules, batches.multiplicity[batch], space, batch)
-        for w, place in enumerate(batch):
-            sentence = batches.sentence(place)
+        # Unsafe sentences have a chart of their own, which only the extended range can fill.
+        for group in [np.flatnonzero(~unsafe), *np.flatnonzero(unsafe)[:, np.newaxis]]:
+            which, is_filled = batch[group], bool(unsafe[group].any())
             is_parsed = True
-            if unsafe[w]:
-                is_parsed = chart.sum_inside(sentence, numbers)[2] > -np.inf
-            else:
-                first = weights.first_branching
-                lanes.export_inside(space, w, rules.n_emitting, first, *chart.inside)
-            for i in members[place]:
-                stream = streams[i].copy()
-                tree = chart.draw(len(sentence[0]), numbers, stream, is_parsed)
-                drawn.append((int(i), stream, tree))
+            if is_filled:
+                sentence = batches.sentence(which[0])
+                is_parsed = chart.sum_inside(sentence)[2] > -np.inf
+            times = batches.multiplicity[which].astype(np.int64)
+            sizes = np.repeat(2 * batches.lengths(batches.distinct[which]) - 1, times) * is_parsed
+            symbols, lengths = np.empty((2, sizes.sum()), dtype=np.int32)
+            places = np.concatenate([np.empty(0, np.int64), *(members[place] for place in which)])
+            advanced = streams[places]
+            if is_parsed:
+                lanes.draw_trees(
+                    group, times, is_filled, rules.numbers, space, *chart.for_draws,
+                    advanced, symbols, lengths,
+                )  # fmt: skip
+            parts = (np.split(nodes, np.cumsum(sizes)[:-1]) for nodes in (symbols, lengths))
+            drawn += zip(places.tolist(), advanced, zip(*parts, strict=False), strict=False)
     return drawn
 
 
@@ -226,12 +223,11 @@ def _sum_in_extended_range(
     batches: SentenceBatches, weights: RuleWeights, multiplicity: Floats, part: Places
 ) -> tuple[Floats, list[Floats], Floats]:
     """Return log probabilities, counts and symbols, with numbers of unlimited range."""
-    space, numbers = ExtendedSpace(weights, batches.longest(part)), ExtendedWeights.of(weights)
+    space = ExtendedSpace(weights, batches.longest(part))
     counts = [np.zeros(table.shape) for table in weights[:3]]
     found, nodes = np.empty(len(part)), np.zeros((len(part), weights.n_symbols))
     for k, place in enumerate(part):
-        sentence = batches.sentence(place)
-        found[k] = space.count(sentence, numbers, multiplicity[place], counts, nodes[k])
+        found[k] = space.count(batches.sentence(place), multiplicity[place], counts, nodes[k])
     return found, counts, nodes
 
 
@@ -287,7 +283,8 @@ def _sum(
     return log_prob, totals, all_symbols
 
 
-def _join_trees(parts: list[tuple[NDArray[np.int32], NDArray[np.int32]]]) -> TreeArrays:
+def join_trees(parts: list[Any]) -> TreeArrays:
+    """Return the trees whose symbols and lengths are given."""
     node_ptr = np.zeros(len(parts) + 1, dtype=np.int64)
     node_ptr[1:] = np.cumsum([len(symbols) for symbols, _ in parts])
     empty = [(np.empty(0, dtype=np.int32),) * 2]

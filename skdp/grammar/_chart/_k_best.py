@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from skdp._numeric import Floats, Ints
 from skdp.data import TokenSequences
-from skdp.grammar._chart._engine import TreeArrays
+from skdp.grammar._chart._engine import TreeArrays, join_trees
 from skdp.grammar._chart._paths import NO_LIMITS, RuleWeights
-from skdp.grammar._kernels._extended_range import fill_best
+from skdp.grammar._kernels._extended_range import BestSpace, fill_best
 
 # The k best derivations of a chart.
 
@@ -35,11 +35,10 @@ class Derivation(NamedTuple):
 
 
 class BestTrees(ABC):
-    """The k best trees of a chart, found as needed (Huang and Chiang 2005, algorithm 3).
+    """The k best trees of a chart, found as needed (Huang and Chiang 2005, algorithm 3)."""
 
-    Items and edges are numbers >= 0. An edge derives an item from others, and has its own score;
-    the score of a tree is the sum. The additional item `TOP` has an edge for each root.
-    """
+    # Items and edges are numbers >= 0. An edge derives an item from others, and has its own score;
+    # the score of a tree is the sum. The additional item `TOP` has an edge for each root.
 
     def __init__(self) -> None:
         self._found: dict[int, list[Derivation]] = {}
@@ -150,22 +149,18 @@ class BestTrees(ABC):
 
 
 class BestChartTrees(BestTrees):
-    """The most probable trees of a sentence, with ties in the order of the edges, as in `viterbi`.
+    """The most probable trees of a sentence; ties are in the order of the edges: see `viterbi`."""
 
-    Words s to e - 1 below symbol z are item (s n + e - 1) S + z. Its edge with children i and j,
-    and words from m on below j, is (i S + j) n + m; the edge of a word is 0. The edges of `TOP` are
-    the roots' symbols.
-    """
+    # Words s to e - 1 below symbol z are item (s n + e - 1) S + z. Its edge with children i and j,
+    # and words from m on below j, is (i S + j) n + m; the edge of a word is 0. The edges of `TOP`
+    # are the roots' symbols.
 
     def __init__(self, words: Ints, weights: RuleWeights, k: int):
         super().__init__()
         self._words, self._weights, self._k = words, weights, k
-        n, n_symbols = len(words), weights.n_symbols
-        self._chart, by_end = np.full((2, n * n, n_symbols), -np.inf)
-        fill_best(
-            words, *NO_LIMITS, *weights[:3], self._chart, by_end,
-            np.empty((n_symbols, n_symbols)), np.empty(n_symbols),
-        )  # fmt: skip
+        space = BestSpace.of(len(words), weights.n_symbols)
+        fill_best((words, *NO_LIMITS), weights[:3], space)
+        self._chart = space.best
 
     def _parts(self, item: int) -> tuple[int, int, int]:
         """Return first word, word after the last, and symbol."""
@@ -250,8 +245,7 @@ def draw_sentences(
     """Draw trees from a proper grammar given at most `max_length` words; raise if that is rare."""
     rules = _Rules(weights)
     sentences: list[Any] = []
-    symbols: list[Any] = []
-    lengths: list[Any] = []
+    trees: list[Any] = []
     while len(sentences) < n_sentences:
         for _ in range(_MOST_REJECTED):
             drawn = rules.draw_tree(max_length, rng)
@@ -262,18 +256,11 @@ def draw_sentences(
                 f"The grammar hardly ever ends within max_length={max_length} words; raise "
                 "max_length."
             )
-        sentences.append(drawn[0])
-        symbols.append(drawn[1])
-        lengths.append(_count_leaves(drawn[1], drawn[2]))
-    node_ptr = np.cumsum([0, *map(len, symbols)])
-    return (
-        TokenSequences.from_sequences(sentences, weights.log_emission.shape[1]),
-        TreeArrays(
-            np.concatenate(symbols).astype(np.int32),
-            np.concatenate(lengths).astype(np.int32),
-            node_ptr,
-        ),
-    )
+        words, symbols, emits = drawn
+        sentences.append(words)
+        trees.append((np.array(symbols, dtype=np.int32), _count_leaves(symbols, emits)))
+    n_words = weights.log_emission.shape[1]
+    return TokenSequences.from_sequences(sentences, n_words), join_trees(trees)
 
 
 class _Rules:

@@ -18,7 +18,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import aligned_zeros
 from skdp._numeric._simd_lanes import MIX_ROWS, ROW_BYTES
 from skdp.data import TokenSequences
-from skdp.grammar._kernels import _extended_range as extended_kernels
+from skdp.grammar._kernels import _extended_range as extended
 from skdp.grammar._kernels import _lanes as kernels
 from skdp.grammar._kernels import _long as long_kernels
 
@@ -26,10 +26,9 @@ from skdp.grammar._kernels import _long as long_kernels
 
 
 class RuleWeights(NamedTuple):
-    """Natural logs of the weights of whole rules, including the choice of their type.
+    """Natural logs of the weights of whole rules, including the choice of their type."""
 
-    Weights need not sum to 1, and differ by factors as large as e^10000 in variational inference.
-    """
+    # Weights need not sum to 1, and differ by factors as large as e^10000 in variational inference.
 
     log_root: NDArray[np.float64]  # (S,), preterminals come first, S = P + C
     log_emission: NDArray[np.float64]  # (P, V)
@@ -117,8 +116,8 @@ class LaneRules(RuleBlocks):
         self.n_symbols = weights.n_symbols
         root, root_exponent = _to_common(weights.log_root)
         self.binary, binary_exponent = _to_common(weights.log_binary)
-        emission, emission_exponents = extended_kernels.to_extended_range(weights.log_emission.T)
-        largest = emission_exponents.max(axis=1, initial=extended_kernels.ZERO)
+        emission, emission_exponents = extended.to_extended_range(weights.log_emission.T)
+        largest = emission_exponents.max(axis=1, initial=extended.ZERO)
         shift = np.maximum(emission_exponents - largest[:, np.newaxis], -3000)
         words, rest = self.split(self.binary)
         floor = _FLOOR[self.dtype.itemsize]
@@ -175,7 +174,7 @@ class LaneRules(RuleBlocks):
 
 def _to_common(logs: Floats) -> tuple[Floats, int]:
     """Return numbers with given logs, the largest in [1, 2), and the exponent of two taken out."""
-    mantissas, exponents = extended_kernels.to_extended_range(logs)
+    mantissas, exponents = extended.to_extended_range(logs)
     largest = int(exponents.max())
     shift = np.maximum(exponents - largest, -3000).astype(np.int32)  # too small: 0
     return np.ldexp(mantissas, shift), largest
@@ -280,26 +279,8 @@ class LongRules(RuleBlocks):
 
 # The slow paths, sentence by sentence: extended range, best trees and sampled trees.
 
-
-_LOG_TWO = math.log(2.0)
-
-
-class ExtendedWeights(NamedTuple):
-    """Weights of rules as numbers of unlimited range: mantissas, and exponents of two."""
-
-    root: Floats
-    root_exponents: NDArray[np.int64]
-    emission: Floats
-    emission_exponents: NDArray[np.int64]
-    binary: Floats
-    binary_exponents: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, weights: RuleWeights) -> ExtendedWeights:
-        """Return the weights with given logs."""
-        return cls(
-            *(array for part in weights[:3] for array in extended_kernels.to_extended_range(part))
-        )
+Sentence = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+"""Words and limits of spans, as the kernels take them."""
 
 
 class ExtendedSpace:
@@ -307,73 +288,56 @@ class ExtendedSpace:
 
     def __init__(self, weights: RuleWeights, longest: int):
         n_symbols = weights.n_symbols
-        chart, matrix = (longest**2, n_symbols), (n_symbols, n_symbols)
-        self.inside = np.empty(chart), np.empty(chart, dtype=np.int64)
-        self.outside = np.empty(chart), np.empty(chart, dtype=np.int64)
-        self.splits = np.empty(matrix), np.empty(matrix, dtype=np.int64)
-        self.needs = np.empty(matrix), np.empty(matrix, dtype=np.int64)
-        n_weights = max(n_symbols**2, longest)
-        self.choices = np.empty(n_weights), np.empty(n_weights, dtype=np.int64)
-        self.stack = np.empty((2 * longest, 3), dtype=np.int64)
-        self.n_emitting = weights.n_emitting
-
-    def sum_inside(
-        self, sentence: tuple[NDArray[np.int32], ...], numbers: ExtendedWeights
-    ) -> tuple[Any, Any, float]:
-        """Fill the chart; return mantissa, exponent and logarithm of the sentence's weight."""
-        total, exponent = extended_kernels.sum_inside(
-            *sentence, *numbers, *self.inside, *self.splits
+        root, emission, binary = weights[:3]
+        self.weights = extended.ExtendedWeights(
+            *map(extended.to_extended_range, (root, emission, np.ravel(binary)))
         )
-        log_prob = math.log(total) + exponent * _LOG_TWO if total > 0.0 else -math.inf
+        self.inside, self.outside, self.splits, self.needs, self.choices = (
+            extended.Numbers(np.empty(size), np.empty(size, dtype=np.int64))
+            for size in (
+                *[longest**2 * n_symbols] * 2, *[n_symbols**2] * 2, max(n_symbols**2, longest)
+            )
+        )  # fmt: skip
+        self.stack = np.empty((2 * longest, 3), dtype=np.int64)
+
+    def sum_inside(self, sentence: Sentence) -> tuple[Any, Any, float]:
+        """Fill the chart; return mantissa, exponent and logarithm of the sentence's weight."""
+        total, exponent = extended.sum_inside(sentence, self.weights, self.inside, self.splits)
+        log_prob = math.log(total) + exponent * extended.LOG_TWO if total > 0.0 else -math.inf
         return total, exponent, log_prob
 
     def count(
-        self,
-        sentence: tuple[NDArray[np.int32], ...],
-        numbers: ExtendedWeights,
-        multiplicity: float,
-        counts: list[Floats],
-        symbols: Floats,
+        self, sentence: Sentence, multiplicity: float, counts: list[Floats], symbols: Floats
     ) -> float:
         """Add the expected counts of a sentence; return its log probability."""
-        total, exponent, log_prob = self.sum_inside(sentence, numbers)
+        total, exponent, log_prob = self.sum_inside(sentence)
         if log_prob > -math.inf:
-            extended_kernels.sum_outside(
-                *sentence, multiplicity, total, exponent, *numbers, *self.inside, *self.outside,
-                *self.splits, *self.needs, *counts, symbols,
+            root, emission, binary = counts
+            extended.sum_outside(
+                sentence, multiplicity, total, exponent, self.weights, self.inside, self.outside,
+                self.splits, self.needs, root, emission, binary.reshape(-1), symbols,
             )  # fmt: skip
         return log_prob
 
-    def draw(
-        self, n_words: int, numbers: ExtendedWeights, rng: NDArray[np.uint64], is_parsed: bool
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return symbols and lengths of a tree drawn from the filled chart, or no nodes."""
-        symbols, lengths = np.empty((2, 2 * n_words - 1 if is_parsed else 0), dtype=np.int32)
-        if is_parsed:
-            extended_kernels.draw_tree(
-                *self.inside, n_words, numbers.root, numbers.root_exponents,
-                numbers.binary, numbers.binary_exponents, self.n_emitting,
-                *self.splits, *self.choices, self.stack, symbols, lengths, rng,
-            )  # fmt: skip
-        return symbols, lengths
+    @property
+    def for_draws(self) -> tuple[Any, ...]:
+        """Weights, chart and scratch, as draws of trees take them."""
+        return self.weights, self.inside, self.splits, self.choices, self.stack
 
 
 def find_best_trees(
-    sentences: list[tuple[NDArray[np.int32], ...]], weights: RuleWeights
+    batches: SentenceBatches, weights: RuleWeights, part: Places
 ) -> list[tuple[float, NDArray[np.int32], NDArray[np.int32]]]:
     """Return log weight, symbols and lengths of each sentence's best tree, or no nodes."""
     logs = tuple(np.ascontiguousarray(part) for part in weights[:3])
-    longest = max(len(words) for words, *_ in sentences)
-    best, best_right = np.empty((2, longest**2, weights.n_symbols))
-    splits = np.empty((weights.n_symbols, weights.n_symbols))
-    row_best = np.empty(weights.n_symbols)
+    longest = batches.longest(part)
+    space = extended.BestSpace.of(longest, weights.n_symbols)
     stack = np.empty((2 * longest, 3), dtype=np.int64)
     found = []
-    for sentence in sentences:
+    for place in part:
+        sentence = batches.sentence(place)
         symbols, lengths = np.empty((2, 2 * len(sentence[0]) - 1), dtype=np.int32)
-        log_weight = extended_kernels.find_best_tree(
-            *sentence, *logs, best, best_right, splits, row_best, stack, symbols, lengths
-        )
+        log_weight = extended.find_best_tree(sentence, logs, space, stack, symbols, lengths)
         n_nodes = len(symbols) if log_weight > -np.inf else 0
         found.append((log_weight, symbols[:n_nodes], lengths[:n_nodes]))
     return found
@@ -383,11 +347,10 @@ def find_best_trees(
 
 
 class SpanLimits(NamedTuple):
-    """The spans that cross no bracket: words s, ..., e - 1 with firsts[e - 1] <= s, e <= lasts[s].
+    """Spans that cross no bracket: words s, ..., e - 1, firsts[e - 1] <= s and e <= lasts[s]."""
 
-    In a binary tree of such spans every bracket is a constituent. The smallest span that contains
-    it would otherwise be split within the bracket, and one of its children would cross it.
-    """
+    # In a binary tree of such spans every bracket is a constituent. The smallest span that contains
+    # it would otherwise be split within the bracket, and one of its children would cross it.
 
     firsts: NDArray[np.int32]  # (N,) or (0,), at e - 1: largest i of the brackets with i < e < j
     lasts: NDArray[np.int32]  # at s: smallest j of the brackets with i < s < j
@@ -508,7 +471,7 @@ class SentenceBatches(NamedTuple):
         """Words, offsets of sentences, and limits of spans, in the format of the kernels."""
         return self.sentences.tokens, self.sentences.ptr, *self.limits
 
-    def sentence(self, place: int) -> tuple[NDArray[np.int32], ...]:
+    def sentence(self, place: int) -> Sentence:
         """Return words and limits of spans of a distinct sentence."""
         i = self.distinct[place]
         words, (firsts, lasts) = self.sentences[i], self.limits
@@ -523,11 +486,9 @@ class SentenceBatches(NamedTuple):
         multiple: int,  # of which the sizes of all parts except the last are multiples
         n_jobs: int | None,
     ) -> Iterator[tuple[NDArray[np.int64], Any]]:
-        """Yield parts of `places`, in ascending order, and the results of `work` for them.
-
-        `work` must be picklable and return its results, since it may run on a copy of its data. The
-        parts do not depend on `n_jobs`, so sums over them do not depend on it either.
-        """
+        """Yield parts of `places`, in ascending order, and the results of `work` for them."""
+        # `work` must be picklable and return its results, since it may run on a copy of its data.
+        # The parts do not depend on `n_jobs`, so sums over them do not depend on it either.
         ends = np.cumsum(self.lengths(self.distinct[places]))
         parts = []
         begin = 0

@@ -30,11 +30,10 @@ _TRIAL = 10
 
 
 class Induction(CoordinateAscent):
-    """Ascent of a grammar of sentences, which removes symbols when the bound hardly rises.
+    """Ascent of a grammar of sentences, which removes symbols when the bound hardly rises."""
 
-    The least used are tried first. The ascent continues without a symbol if that leads to a higher
-    bound within a few iterations. It has converged when no symbol can be removed.
-    """
+    # The least used are tried first. The ascent continues without a symbol if that leads to a
+    # higher bound within a few iterations. It has converged when no symbol can be removed.
 
     def __init__(self, grammar: Any, start: RuleWeights, flat: RuleWeights, n_annealed: int):
         super().__init__(grammar, start)

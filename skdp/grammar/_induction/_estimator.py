@@ -22,13 +22,13 @@ from skdp._checks import (
 )
 from skdp._executors import Executor, choose_executor, predict_parts
 from skdp._fit import ChainEstimator, FitState
-from skdp._numeric._random import Role, make_seed_sequence
+from skdp._numeric._random import Role, derive_seed, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.data import PartitionedSentences, TokenSequences, check_sentences
 from skdp.data._parse_tree import ParseTree
 from skdp.data._validation import check_partitioned_sentences
 from skdp.grammar._chart._ascents import Expectation, TopPrior, warn_of_unparsed
-from skdp.grammar._chart._engine import TreeArrays, expected_symbols, inside, viterbi
+from skdp.grammar._chart._engine import TreeArrays, expected_symbols, inside, join_trees, viterbi
 from skdp.grammar._chart._k_best import draw_sentences
 from skdp.grammar._chart._paths import RuleWeights, SentenceBatches, Sentences, without_empty
 from skdp.grammar._induction._ascent import Induction, InductionAscents, start_weights
@@ -38,15 +38,14 @@ from skdp.grammar._induction._layout import (
     add_brackets,
     check_size,
     count_active_rules,
-    count_expected,
     read_row,
 )
 from skdp.grammar._induction._partitions import (
     DistributedSentences,
     RankTrees,
-    count_best_trees,
     make_trees,
     rank_by_expectation,
+    rule_counts,
 )
 from skdp.grammar._induction._variational import (
     GrammarPriors,
@@ -285,8 +284,8 @@ class GrammarEstimator(ChainEstimator):
             n_annealed = min(_MOST_ANNEALED, int(_ANNEALED_SHARE * self.max_iter))
         flat, runs = start_weights(layout, rule_types), []
         for i in range(self.n_init):
-            seed = np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, Role.INIT, i))
-            start = start_weights(layout, rule_types, np.random.default_rng(seed))
+            rng = np.random.default_rng(derive_seed(root, Role.INIT, i))
+            start = start_weights(layout, rule_types, rng)
             runs.append(Induction(grammar, start, flat, n_annealed))
         return FitState(runs, root)
 
@@ -298,14 +297,11 @@ class GrammarEstimator(ChainEstimator):
 
     def _expectation(self, data: Sentences | DistributedSentences) -> Expectation:
         """Return the function that counts rules under given weights."""
-        is_best, dtype = self.inference == "viterbi-em", np.dtype(self.dtype)
+        dtype = None if self.inference == "viterbi-em" else np.dtype(self.dtype)
         if isinstance(data, DistributedSentences):
-            return partial(data.rule_counts, None if is_best else dtype)
+            return partial(data.rule_counts, dtype)
         n_jobs = self.n_jobs if self.n_init == 1 else 1  # starts use the threads
-        batches = SentenceBatches.of(data)
-        if is_best:
-            return partial(count_best_trees, batches, n_jobs)
-        return partial(count_expected, batches, dtype, n_jobs)
+        return partial(rule_counts, SentenceBatches.of(data), dtype, n_jobs)
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         if self._is_sampled:
@@ -652,10 +648,7 @@ class GrammarPredictions(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         found = Parallel(check_jobs(self.n_jobs), prefer="threads")(
             choose(words, weights, posterior, 1) for words in sentences
         )
-        nodes = [ranked[0] if ranked else (_NO_NODES, _NO_NODES) for ranked in found]
-        symbols, lengths = (np.concatenate([_NO_NODES, *part]) for part in zip(*nodes, strict=True))
-        sizes = [len(each) for each, _ in nodes]
-        return TreeArrays(symbols, lengths, np.concatenate([[0], np.cumsum(sizes)]))
+        return join_trees([ranked[0] if ranked else (_NO_NODES, _NO_NODES) for ranked in found])
 
     def _weights_of_samples(self) -> list[RuleWeights]:
         """Return the posterior mean of the grammar, for each stored sample if there are any."""

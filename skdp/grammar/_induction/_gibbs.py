@@ -22,7 +22,7 @@ from scipy.stats import gamma as gamma_distribution
 
 from skdp._numeric import Floats
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import Role, draw_slice, make_generator
+from skdp._numeric._random import Role, derive_seed, draw_slice, make_generator
 from skdp._part import ChainComponent, ChainState
 from skdp.grammar._chart._ascents import Family, draw_tables
 from skdp.grammar._chart._engine import sample_trees
@@ -74,9 +74,7 @@ class GrammarSampler(ChainComponent):
         self._streams = np.array(streams)
         """A stream for each sentence, so that its trees do not depend on the drawing thread."""
         self.attach(sentences)
-        init = np.random.SeedSequence(
-            root.entropy, spawn_key=(*root.spawn_key, int(Role.INIT), chain)
-        )
+        init = derive_seed(root, Role.INIT, chain)
         rule_types = priors.rule_type / priors.rule_type.sum()
         self.weights: RuleWeights = start_weights(layout, rule_types, np.random.default_rng(init))
         self.grammar = VariationalGrammar(layout, priors)
@@ -233,8 +231,7 @@ def count_orders(
 
 def _make_streams(root: np.random.SeedSequence, chain: int, n: int) -> NDArray[np.uint64]:
     """Return n streams of a chain."""
-    key = (*root.spawn_key, int(Role.SWEEP), chain)
-    words = np.random.SeedSequence(root.entropy, spawn_key=key).generate_state(4 * n, np.uint64)
+    words = derive_seed(root, Role.SWEEP, chain).generate_state(4 * n, np.uint64)
     return np.asarray(words.reshape(n, 4), dtype=np.uint64)
 
 

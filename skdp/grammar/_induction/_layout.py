@@ -14,11 +14,9 @@ from skdp._checks import as_array, check_memory, is_list_like, is_unknown, short
 from skdp._numeric import Floats
 from skdp.data import TokenSequences
 from skdp.data._parse_tree import ParseTree
-from skdp.grammar._chart._engine import expected_counts
 from skdp.grammar._chart._paths import (
     BracketedSentences,
     RuleWeights,
-    SentenceBatches,
     Sentences,
     SpanLimits,
 )
@@ -265,12 +263,3 @@ def count_active_rules(
     emission = (weights.log_emission >= least)[active[layout.inventories[0]]]
     binary = (weights.log_binary >= least)[active[layout.branching]]
     return int(np.count_nonzero(emission) + np.count_nonzero(binary))
-
-
-def count_expected(
-    sentences: SentenceBatches, dtype: np.dtype[Any], n_jobs: int | None, weights: RuleWeights
-) -> tuple[float, RuleCounts]:
-    """Return the log likelihood and the expected counts of rules."""
-    expected = expected_counts(sentences, weights, dtype=dtype, n_jobs=n_jobs)
-    counts = RuleCounts(expected.root, expected.emission, expected.binary)
-    return float(expected.log_prob.sum()), counts

@@ -15,13 +15,12 @@ from scipy.special import logsumexp
 from skdp._executors import Executor, LostWorkerError
 from skdp.data import PartitionedSentences, TokenSequences
 from skdp.data._parse_tree import ParseTree
-from skdp.grammar._chart._engine import TreeArrays, inside, viterbi
+from skdp.grammar._chart._engine import TreeArrays, expected_counts, inside, viterbi
 from skdp.grammar._chart._k_best import BestChartTrees
 from skdp.grammar._chart._paths import RuleWeights, SentenceBatches, without_empty
 from skdp.grammar._induction._layout import (
     RuleCounts,
     add_brackets,
-    count_expected,
     is_label,
     read_entries,
 )
@@ -111,12 +110,15 @@ class RankTrees:
         return found
 
 
-def count_best_trees(
-    sentences: SentenceBatches, n_jobs: int | None, weights: RuleWeights
+def rule_counts(
+    sentences: SentenceBatches, dtype: Any, n_jobs: int | None, weights: RuleWeights
 ) -> tuple[float, RuleCounts]:
-    """Return the log probability of the best trees and the counts of their rules."""
-    log_prob, trees = viterbi(sentences, weights, n_jobs=n_jobs)
-    return float(log_prob.sum()), count_rules(trees, sentences.sentences, weights)
+    """Return log likelihood and expected counts, or without `dtype` those of the best trees."""
+    if dtype is None:
+        log_prob, trees = viterbi(sentences, weights, n_jobs=n_jobs)
+        return float(log_prob.sum()), count_rules(trees, sentences.sentences, weights)
+    log_prob, *counts = expected_counts(sentences, weights, dtype=dtype, n_jobs=n_jobs)
+    return float(log_prob.sum()), RuleCounts(*counts)
 
 
 def make_trees(
@@ -171,10 +173,7 @@ class SentencesPartition(NamedTuple):
 
     def rule_counts(self, weights: RuleWeights, dtype: Any) -> tuple[Any, ...]:
         """Return the log likelihood and expected counts, or without `dtype` those of best trees."""
-        if dtype is None:
-            log_prob, counts = count_best_trees(self.batches, 1, weights)
-        else:
-            log_prob, counts = count_expected(self.batches, dtype, 1, weights)
+        log_prob, counts = rule_counts(self.batches, dtype, 1, weights)
         return log_prob, *counts
 
     def score(self, grammars: list[RuleWeights]) -> tuple[float, int]:

@@ -153,14 +153,12 @@ class VariationalGrammar:
         )
 
     def lower_bound(self, log_likelihood: float) -> float:
-        """Return the lower bound of log p(sentences, beta).
-
-        `log_likelihood` is the log inside weight under `weights`, i.e. with the optimal q(z).
-        """
-        families = [(f.prior(self.top_weights), f.counts) for f in self.families()]
+        """Return the lower bound of log p(sentences, beta)."""
+        # `log_likelihood` is the log inside weight under `weights`, i.e. with the optimal q(z).
         bound = log_likelihood + sum(self.priors.top.log_density(b) for b in self.top_weights)
         return bound + sum(
-            negative_divergence(prior, counts) for prior, counts in families + self._other_rows()
+            negative_divergence(prior, counts)
+            for prior, counts in self._family_rows() + self._other_rows()
         )
 
     def log_joint(self) -> float:
@@ -173,11 +171,13 @@ class VariationalGrammar:
         pairs = zip(self._all_rows(), self.given(used)._all_rows(), strict=True)
         return sum(log_predictive(prior, counts, new) for (prior, counts), (_, new) in pairs)
 
+    def _family_rows(self) -> list[tuple[Floats, Floats]]:
+        """Return prior and counts of the rows whose prior depends on beta."""
+        return [(family.prior(self.top_weights), family.counts) for family in self.families()]
+
     def _all_rows(self) -> list[tuple[Floats, Floats]]:
         """Return prior and counts of all rows."""
-        families = self.families()
-        rows = [(family.prior(self.top_weights), family.counts) for family in families]
-        return self._other_rows() + rows
+        return self._other_rows() + self._family_rows()
 
     def weights(self) -> RuleWeights:
         """Return E[log rule] (Liang et al. 2009, (6)-(8)), at least `_LEAST_LOG`."""
@@ -232,19 +232,18 @@ class VariationalGrammar:
         """Return expectations of root, rule types, emissions and binary rules."""
         layout = self.layout
         places = layout.inventories
-        families = self.families()
+        rows = iter(self._family_rows())
         (type_prior, type_counts), (emission_prior, emission_counts), *kinds = self._other_rows()
         rule_type = expectation(type_prior, type_counts)
         emission = expectation(emission_prior, emission_counts)
         root = np.empty(layout.n_symbols)
-        for place, family in zip(places, families, strict=False):
-            root[place] = expectation(family.prior(self.top_weights), family.counts)[0]
+        for place in places:
+            root[place] = expectation(*next(rows))[0]
         binary = np.empty((layout.n_components, layout.n_symbols, layout.n_symbols))
-        found = (expectation(f.prior(self.top_weights), f.counts) for f in families[len(places) :])
         for block in layout.blocks:
-            rules = next(found)
+            rules = expectation(*next(rows))
             if self.priors.has_independent_children:
-                rules = join(rules[:, :, None], next(found)[:, None, :])
+                rules = join(rules[:, :, None], expectation(*next(rows))[:, None, :])
             if kinds:
                 rules = join(rule_type[:, block.rule_type, None, None], rules)
             binary[:, places[block.left], places[block.right]] = rules

@@ -3,6 +3,7 @@
 # mypy: ignore-errors
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -63,18 +64,15 @@ def block_of(p, c, first_branching, n_splits, b):
 
 # Inside and outside sums in numbers of unlimited range: slow, but correct for any weights.
 #
-# | name | symbol | shape | meaning |
+# | name | symbol | size | meaning |
 # |---|---|---|---|
-# | words | x | (n,) int32 | a sentence |
-# | firsts, lasts | | (n,) int32, or (0,) | limits of spans, see `SpanLimits` |
-# | root, root_exponents | | (S,) | weights of the root's symbol |
-# | emission, ... | | (P, V) | weights of words |
-# | binary, ... | B_zij | (C, S, S) | weights of children: parent, left, right |
-# | inside, ... | | (n n, S) | row s n + e - 1: words s, ..., e - 1 |
-# | outside, ... | | (n n, S) | as `inside` |
-# | splits, ... | M_ij | (S, S) | sum over split points: sum_k inside(s, k, i) inside(k, e, j) |
-# | needs, ... | G_ij | (S, S) | sum_z outside(s, e, z) B_zij |
-# | total, ... | | scalars | weight of the sentence, not zero |
+# | sentence | x | | words, (n,) int32, and the limits of spans: see `SpanLimits` |
+# | sizes | P, S - C, S | | numbers of symbols that emit, that never branch, and of all |
+# | inside | | n n S | from (s n + e - 1) S on: words s, ..., e - 1 |
+# | outside | | n n S | as `inside` |
+# | splits | M_ij | S S | sum over split points: sum_k inside(s, k, i) inside(k, e, j) |
+# | needs | G_ij | S S | sum_z outside(s, e, z) B_zij |
+# | total, total_exponent | | scalars | weight of the sentence, not zero |
 # | root_counts, ... | | as weights | expected uses of rules, times `multiplicity`; added to |
 # | symbol_counts | | (S,) | expected nodes of each symbol, without the multiplicity; added to |
 #
@@ -85,6 +83,21 @@ def block_of(p, c, first_branching, n_splits, b):
 
 ZERO = -(1 << 40)
 _LOW = 2 * ZERO  # at most one of the two factors of a term is zero if the other is positive
+
+
+class Numbers(NamedTuple):
+    """Numbers of unlimited range."""
+
+    mantissas: np.ndarray
+    exponents: np.ndarray
+
+
+class ExtendedWeights(NamedTuple):
+    """Weights of rules."""
+
+    root: Numbers  # (S,)
+    emission: Numbers  # (P, V)
+    binary: Numbers  # (C S S,), B_zij: parent, left, right
 
 
 @njit_forceinline
@@ -100,253 +113,224 @@ def exponent_of(x):
 
 
 @njit_forceinline
-def normalize(mantissas, exponents, row, first, last):
-    """Normalize the mantissas ``[row, first:last]`` to [1, 2)."""
-    for z in range(first, last):
-        x = mantissas[row, z]
+def normalize(numbers, begin, end):
+    """Normalize mantissas to [1, 2)."""
+    for i in range(begin, end):
+        x = numbers.mantissas[i]
         if x > 0.0:
             e = exponent_of(x)
-            mantissas[row, z] = x * power_of_two(-e)
-            exponents[row, z] += e
+            numbers.mantissas[i] = x * power_of_two(-e)
+            numbers.exponents[i] += e
         else:
-            exponents[row, z] = ZERO
+            numbers.exponents[i] = ZERO
 
 
 @njit_forceinline
-def bounds(length, n_emitting, first_branching, n_symbols):
+def sum_products(x, i, step, y, j, n):
+    """Return the sum of n products of numbers, from i on by steps and from j on."""
+    top = _LOW + ZERO
+    for k in range(n):
+        top = max(top, x.exponents[i + k * step] + y.exponents[j + k])
+    total = 0.0
+    for k in range(n):
+        d = x.exponents[i + k * step] + y.exponents[j + k] - top
+        total += x.mantissas[i + k * step] * y.mantissas[j + k] * power_of_two(d)
+    return total, top
+
+
+@njit_forceinline
+def sizes_of(weights):
+    """Return the sizes of a grammar."""
+    n_emitting, n_symbols = weights.emission.mantissas.shape[0], weights.root.mantissas.shape[0]
+    n_branching = weights.binary.mantissas.shape[0] // (n_symbols * n_symbols)
+    return n_emitting, n_symbols - n_branching, n_symbols
+
+
+@njit_forceinline
+def bounds(length, sizes):
     """Return the first symbol that a span of a given length may have, and the end of the range."""
+    n_emitting, first_branching, n_symbols = sizes
     if length == 1:
         return 0, n_emitting
     return first_branching, n_symbols
 
 
+@njit_forceinline
+def split_at(n, s, m, e, sizes):
+    """Return where a chart has the two children of a span, and the bounds of their symbols."""
+    i0, i1 = bounds(m - s, sizes)
+    j0, j1 = bounds(e - m, sizes)
+    return (s * n + m - 1) * sizes[2], (m * n + e - 1) * sizes[2], i0, i1, j0, j1
+
+
 @njit_loop
-def sum_splits(inside, exponents, n, s, e, n_emitting, first_branching, splits, split_exponents):
+def sum_splits(inside, n, s, e, sizes, splits):
     """Write M of the words s, ..., e - 1 (not normalized)."""
-    n_symbols = inside.shape[1]
-    for i in range(n_symbols):
-        for j in range(n_symbols):
-            splits[i, j] = 0.0
-            split_exponents[i, j] = _LOW
+    n_symbols = sizes[2]
+    for pair in range(n_symbols * n_symbols):
+        splits.mantissas[pair] = 0.0
+        splits.exponents[pair] = _LOW
     for m in range(s + 1, e):
-        left, right = s * n + m - 1, m * n + e - 1
-        i0, i1 = bounds(m - s, n_emitting, first_branching, n_symbols)
-        j0, j1 = bounds(e - m, n_emitting, first_branching, n_symbols)
+        left, right, i0, i1, j0, j1 = split_at(n, s, m, e, sizes)
+        shifts = inside.exponents[right : right + n_symbols]
         for i in range(i0, i1):
-            shift = exponents[left, i]
+            shift = inside.exponents[left + i]
+            tops = splits.exponents[i * n_symbols : (i + 1) * n_symbols]
             for j in range(j0, j1):
-                split_exponents[i, j] = max(split_exponents[i, j], shift + exponents[right, j])
+                tops[j] = max(tops[j], shift + shifts[j])
     for m in range(s + 1, e):
-        left, right = s * n + m - 1, m * n + e - 1
-        i0, i1 = bounds(m - s, n_emitting, first_branching, n_symbols)
-        j0, j1 = bounds(e - m, n_emitting, first_branching, n_symbols)
+        left, right, i0, i1, j0, j1 = split_at(n, s, m, e, sizes)
+        shifts = inside.exponents[right : right + n_symbols]
+        rights = inside.mantissas[right : right + n_symbols]
         for i in range(i0, i1):
-            x, shift = inside[left, i], exponents[left, i]
+            x, shift = inside.mantissas[left + i], inside.exponents[left + i]
+            tops = splits.exponents[i * n_symbols : (i + 1) * n_symbols]
+            row = splits.mantissas[i * n_symbols : (i + 1) * n_symbols]
             for j in range(j0, j1):
-                d = shift + exponents[right, j] - split_exponents[i, j]
-                splits[i, j] += x * inside[right, j] * power_of_two(d)
+                row[j] += x * rights[j] * power_of_two(shift + shifts[j] - tops[j])
 
 
 @njit_loop
-def sum_rules(binary, binary_exponents, z, splits, split_exponents):
-    """Return sum_ij B_zij M_ij."""
-    n_symbols = splits.shape[0]
-    top = _LOW + ZERO
-    for i in range(n_symbols):
-        for j in range(n_symbols):
-            top = max(top, binary_exponents[z, i, j] + split_exponents[i, j])
-    total = 0.0
-    for i in range(n_symbols):
-        for j in range(n_symbols):
-            d = binary_exponents[z, i, j] + split_exponents[i, j] - top
-            total += binary[z, i, j] * splits[i, j] * power_of_two(d)
-    return total, top
-
-
-@njit_loop
-def sum_inside(
-    words, firsts, lasts,
-    root, root_exponents, emission, emission_exponents, binary, binary_exponents,
-    inside, exponents, splits, split_exponents,
-):  # fmt: skip
+def sum_inside(sentence, weights, inside, splits):
     """Fill the chart of inside sums of a sentence; return mantissa and exponent of its weight."""
-    n, n_symbols = words.shape[0], root.shape[0]
-    n_emitting = emission.shape[0]
-    first_branching = n_symbols - binary.shape[0]
+    words, firsts, lasts = sentence
+    n, sizes = words.shape[0], sizes_of(weights)
+    n_emitting, first_branching, n_symbols = sizes
+    n_pairs = n_symbols * n_symbols
     for s in range(n):
-        row = s * n + s
+        begin = (s * n + s) * n_symbols
         for z in range(n_emitting):
-            inside[row, z] = emission[z, words[s]]
-            exponents[row, z] = emission_exponents[z, words[s]]
+            inside.mantissas[begin + z] = weights.emission.mantissas[z, words[s]]
+            inside.exponents[begin + z] = weights.emission.exponents[z, words[s]]
     for length in range(2, n + 1):
         for s in range(n - length + 1):
             e = s + length
-            row = s * n + e - 1
+            begin = (s * n + e - 1) * n_symbols
+            end = begin + n_symbols
             if is_closed(firsts, lasts, s, e):
-                inside[row] = 0.0
-                exponents[row] = ZERO
+                inside.mantissas[begin:end] = 0.0
+                inside.exponents[begin:end] = ZERO
                 continue
-            sum_splits(
-                inside, exponents, n, s, e, n_emitting, first_branching, splits, split_exponents
-            )
-            for z in range(binary.shape[0]):
-                x, top = sum_rules(binary, binary_exponents, z, splits, split_exponents)
-                inside[row, first_branching + z] = x
-                exponents[row, first_branching + z] = top
-            normalize(inside, exponents, row, first_branching, n_symbols)
-    first, last = bounds(n, n_emitting, first_branching, n_symbols)
-    top = _LOW
-    for z in range(first, last):
-        top = max(top, root_exponents[z] + exponents[n - 1, z])
-    total = 0.0
-    for z in range(first, last):
-        d = root_exponents[z] + exponents[n - 1, z] - top
-        total += root[z] * inside[n - 1, z] * power_of_two(d)
-    return total, top
+            sum_splits(inside, n, s, e, sizes, splits)
+            for z in range(n_symbols - first_branching):
+                x, top = sum_products(weights.binary, z * n_pairs, 1, splits, 0, n_pairs)
+                inside.mantissas[begin + first_branching + z] = x
+                inside.exponents[begin + first_branching + z] = top
+            normalize(inside, begin + first_branching, end)
+    first, last = bounds(n, sizes)
+    return sum_products(weights.root, first, 1, inside, (n - 1) * n_symbols + first, last - first)
 
 
 @njit_forceinline
-def add_number(mantissas, exponents, row, z, x, e):
+def add_number(numbers, i, x, e):
     """Add x 2^e to a number."""
     if x > 0.0:
-        d = e - exponents[row, z]
+        d = e - numbers.exponents[i]
         if d > 0:
-            mantissas[row, z] = mantissas[row, z] * power_of_two(-d) + x
-            exponents[row, z] = e
+            numbers.mantissas[i] = numbers.mantissas[i] * power_of_two(-d) + x
+            numbers.exponents[i] = e
         else:
-            mantissas[row, z] += x * power_of_two(d)
+            numbers.mantissas[i] += x * power_of_two(d)
 
 
 @njit_loop
-def sum_needs(
-    binary, binary_exponents, outside, out_exponents, row, first_branching, needs, need_exponents
-):
-    """Write G of a span (not normalized)."""
-    n_symbols = needs.shape[0]
-    for i in range(n_symbols):
-        for j in range(n_symbols):
-            needs[i, j] = 0.0
-            need_exponents[i, j] = _LOW
-    for z in range(binary.shape[0]):
-        shift = out_exponents[row, first_branching + z]
-        for i in range(n_symbols):
-            for j in range(n_symbols):
-                need_exponents[i, j] = max(need_exponents[i, j], shift + binary_exponents[z, i, j])
-    for z in range(binary.shape[0]):
-        x, shift = outside[row, first_branching + z], out_exponents[row, first_branching + z]
-        for i in range(n_symbols):
-            for j in range(n_symbols):
-                d = shift + binary_exponents[z, i, j] - need_exponents[i, j]
-                needs[i, j] += x * binary[z, i, j] * power_of_two(d)
+def sum_needs(binary, outside, begin, end, needs):
+    """Write G of a span (not normalized), whose branching symbols have places from begin on."""
+    n_pairs = needs.mantissas.shape[0]
+    for pair in range(n_pairs):
+        needs.mantissas[pair] = 0.0
+        needs.exponents[pair] = _LOW
+    for z in range(end - begin):
+        shift = outside.exponents[begin + z]
+        for pair in range(n_pairs):
+            d = shift + binary.exponents[z * n_pairs + pair]
+            needs.exponents[pair] = max(needs.exponents[pair], d)
+    for z in range(end - begin):
+        x, shift = outside.mantissas[begin + z], outside.exponents[begin + z]
+        for pair in range(n_pairs):
+            d = shift + binary.exponents[z * n_pairs + pair] - needs.exponents[pair]
+            needs.mantissas[pair] += x * binary.mantissas[z * n_pairs + pair] * power_of_two(d)
 
 
 @njit_loop
-def push_outside(
-    inside, exponents, outside, out_exponents, n, s, m, e, n_emitting, first_branching,
-    needs, need_exponents,
-):  # fmt: skip
+def push_outside(inside, outside, n, s, m, e, sizes, needs):
     """Add to the outside sums of the two children of a span that is split at m."""
-    n_symbols = needs.shape[0]
-    left, right = s * n + m - 1, m * n + e - 1
-    i0, i1 = bounds(m - s, n_emitting, first_branching, n_symbols)
-    j0, j1 = bounds(e - m, n_emitting, first_branching, n_symbols)
+    n_symbols = sizes[2]
+    left, right, i0, i1, j0, j1 = split_at(n, s, m, e, sizes)
     for i in range(i0, i1):
-        top = _LOW + ZERO
-        for j in range(j0, j1):
-            top = max(top, need_exponents[i, j] + exponents[right, j])
-        total = 0.0
-        for j in range(j0, j1):
-            d = need_exponents[i, j] + exponents[right, j] - top
-            total += needs[i, j] * inside[right, j] * power_of_two(d)
-        add_number(outside, out_exponents, left, i, total, top)
+        x, top = sum_products(needs, i * n_symbols + j0, 1, inside, right + j0, j1 - j0)
+        add_number(outside, left + i, x, top)
     for j in range(j0, j1):
-        top = _LOW + ZERO
-        for i in range(i0, i1):
-            top = max(top, need_exponents[i, j] + exponents[left, i])
-        total = 0.0
-        for i in range(i0, i1):
-            d = need_exponents[i, j] + exponents[left, i] - top
-            total += needs[i, j] * inside[left, i] * power_of_two(d)
-        add_number(outside, out_exponents, right, j, total, top)
+        x, top = sum_products(needs, i0 * n_symbols + j, n_symbols, inside, left + i0, i1 - i0)
+        add_number(outside, right + j, x, top)
 
 
 @njit_loop
-def add_rule_counts(
-    binary, binary_exponents, outside, out_exponents, row, first_branching,
-    splits, split_exponents, scale, scale_exponent, counts,
-):  # fmt: skip
-    """Add the expected rules of a span."""
-    n_symbols = splits.shape[0]
-    for z in range(binary.shape[0]):
-        x = outside[row, first_branching + z] * scale
-        shift = out_exponents[row, first_branching + z] - scale_exponent
+def add_rule_counts(binary, outside, begin, end, splits, scale, scale_exponent, counts):
+    """Add the expected rules of a span, whose branching symbols have places from begin on."""
+    n_pairs = splits.mantissas.shape[0]
+    for z in range(end - begin):
+        x = outside.mantissas[begin + z] * scale
+        shift = outside.exponents[begin + z] - scale_exponent
         if x > 0.0:
-            for i in range(n_symbols):
-                for j in range(n_symbols):
-                    d = min(shift + binary_exponents[z, i, j] + split_exponents[i, j], 1023)
-                    counts[z, i, j] += x * binary[z, i, j] * splits[i, j] * power_of_two(d)
+            for pair in range(n_pairs):
+                rule = z * n_pairs + pair
+                d = min(shift + binary.exponents[rule] + splits.exponents[pair], 1023)
+                y = x * binary.mantissas[rule] * splits.mantissas[pair]
+                counts[rule] += y * power_of_two(d)
 
 
 @njit_loop
 def sum_outside(
-    words, firsts, lasts, multiplicity, total, total_exponent,
-    root, root_exponents, emission, emission_exponents, binary, binary_exponents,
-    inside, exponents, outside, out_exponents,
-    splits, split_exponents, needs, need_exponents,
+    sentence, multiplicity, total, total_exponent, weights, inside, outside, splits, needs,
     root_counts, emission_counts, binary_counts, symbol_counts,
 ):  # fmt: skip
     """Fill the chart of outside sums of a sentence, and add its expected counts."""
-    n, n_symbols = words.shape[0], root.shape[0]
-    n_emitting = emission.shape[0]
-    first_branching = n_symbols - binary.shape[0]
+    words, firsts, lasts = sentence
+    n, sizes = words.shape[0], sizes_of(weights)
+    n_symbols = sizes[2]
     scale = multiplicity / total
-    for row in range(n * n):
-        for z in range(n_symbols):
-            outside[row, z] = 0.0
-            out_exponents[row, z] = ZERO
-    first, last = bounds(n, n_emitting, first_branching, n_symbols)
+    for i in range(n * n * n_symbols):
+        outside.mantissas[i] = 0.0
+        outside.exponents[i] = ZERO
+    first, last = bounds(n, sizes)
     for z in range(first, last):
-        outside[n - 1, z] = root[z]
-        out_exponents[n - 1, z] = root_exponents[z]
-        d = root_exponents[z] + exponents[n - 1, z] - total_exponent
-        root_counts[z] += root[z] * inside[n - 1, z] * scale * power_of_two(min(d, 1023))
+        top = (n - 1) * n_symbols + z
+        x, exponent = weights.root.mantissas[z], weights.root.exponents[z]
+        outside.mantissas[top] = x
+        outside.exponents[top] = exponent
+        d = exponent + inside.exponents[top] - total_exponent
+        root_counts[z] += x * inside.mantissas[top] * scale * power_of_two(min(d, 1023))
     for length in range(n, 0, -1):
-        first, last = bounds(length, n_emitting, first_branching, n_symbols)
+        first, last = bounds(length, sizes)
         for s in range(n - length + 1):
             e = s + length
-            row = s * n + e - 1
+            row = (s * n + e - 1) * n_symbols
             if is_closed(firsts, lasts, s, e):
                 continue
-            normalize(outside, out_exponents, row, first, last)
+            begin, end = row + first, row + last
+            normalize(outside, begin, end)
             for z in range(first, last):
-                d = out_exponents[row, z] + exponents[row, z] - total_exponent
-                share = outside[row, z] * inside[row, z] / total * power_of_two(min(d, 1023))
+                d = outside.exponents[row + z] + inside.exponents[row + z] - total_exponent
+                share = outside.mantissas[row + z] * inside.mantissas[row + z] / total
+                share *= power_of_two(min(d, 1023))
                 symbol_counts[z] += share
                 if length == 1:
                     # The chart entry of the symbol includes the emission weight.
                     emission_counts[z, words[s]] += multiplicity * share
             if length == 1:
                 continue
-            sum_splits(
-                inside, exponents, n, s, e, n_emitting, first_branching, splits, split_exponents
-            )
+            sum_splits(inside, n, s, e, sizes, splits)
             add_rule_counts(
-                binary, binary_exponents, outside, out_exponents, row, first_branching,
-                splits, split_exponents, scale, total_exponent, binary_counts,
-            )  # fmt: skip
-            sum_needs(
-                binary, binary_exponents, outside, out_exponents, row, first_branching,
-                needs, need_exponents,
-            )  # fmt: skip
+                weights.binary, outside, begin, end, splits, scale, total_exponent, binary_counts
+            )
+            sum_needs(weights.binary, outside, begin, end, needs)
             for m in range(s + 1, e):
-                push_outside(
-                    inside, exponents, outside, out_exponents, n, s, m, e, n_emitting,
-                    first_branching, needs, need_exponents,
-                )  # fmt: skip
+                push_outside(inside, outside, n, s, m, e, sizes, needs)
 
 
 def to_extended_range(logs):
-    """Return mantissas and exponents of numbers with given natural logs."""
+    """Return numbers with given natural logs."""
     logs = np.asarray(logs, dtype=np.float64)
     possible = logs > -np.inf
     finite = np.where(possible, logs, 0.0)
@@ -356,24 +340,23 @@ def to_extended_range(logs):
         finite - exponents * 6.93147180369123816490e-01
     ) - exponents * 1.90821492927058770002e-10
     mantissas = np.where(possible, np.exp(rest), 0.0)
-    return mantissas, np.where(possible, exponents, ZERO).astype(np.int64)
+    return Numbers(mantissas, np.where(possible, exponents, ZERO).astype(np.int64))
 
 
 # The most probable tree of a sentence, and trees drawn given the sentence.
 #
 # | name | symbol | shape | meaning |
 # |---|---|---|---|
-# | words | x | (n,) int32 | a sentence |
-# | firsts, lasts | | (n,) int32, or (0,) | limits of spans, see `SpanLimits` |
-# | log_root, log_emission, log_binary | | (S,), (P, V), (C, S, S) | logs of the rules' weights |
+# | sentence | x | | as above |
+# | logs | | (S,), (P, V), (C, S, S) | logs of the weights of roots, words and children |
 # | best | | (n n, S) | log weight of the best subtree; row s n + e - 1: words s, ..., e - 1 |
 # | best_right | | (n n, S) | the same, in row (e - 1) n + s: right children are contiguous |
 # | splits | M_ij | (S, S) | best, or sum, over the split points of a span |
 # | symbols | | (2n - 1,) int32 | symbols of the nodes of a tree in pre-order |
 # | lengths | | (2n - 1,) int32 | words below each of these nodes |
 # | stack | | (2n - 1, 3) int64 | waiting nodes: first word, word after the last, symbol |
-# | inside, exponents | | (n n, S) | filled chart, as above |
-# | weights, weight_exponents | | (max(S S, n),) | scratch |
+# | inside, weights | | | as above, filled |
+# | choices | | (max(S S, n),) | scratch |
 # | rng | | (4,) uint64 | stream, advanced in place |
 #
 # The left child of a node is the next node in pre-order; its right child follows the subtree of the
@@ -383,17 +366,40 @@ def to_extended_range(logs):
 # The most probable tree
 
 
+class BestSpace(NamedTuple):
+    """Work space for best trees."""
+
+    best: np.ndarray
+    best_right: np.ndarray
+    splits: np.ndarray
+    row_best: np.ndarray  # (S,), scratch
+
+    @classmethod
+    def of(cls, longest, n_symbols):
+        """Return work space for sentences of up to `longest` words."""
+        charts = np.full((2, longest * longest, n_symbols), -np.inf)
+        return cls(*charts, np.empty((n_symbols, n_symbols)), np.empty(n_symbols))
+
+
+@njit_forceinline
+def sizes_of_logs(logs):
+    """Return the sizes of a grammar, as above."""
+    log_root, log_emission, log_binary = logs
+    n_symbols = log_root.shape[0]
+    return log_emission.shape[0], n_symbols - log_binary.shape[0], n_symbols
+
+
 @njit_loop
-def find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits):
+def find_splits(space, n, s, e, sizes):
     """Write the best split's weight for every pair of child symbols."""
+    splits, best, best_right = space.splits, space.best, space.best_right
     n_symbols = splits.shape[0]
     for i in range(n_symbols):
         for j in range(n_symbols):
             splits[i, j] = -math.inf
     for m in range(s + 1, e):
+        _, _, i0, i1, j0, j1 = split_at(n, s, m, e, sizes)
         left, right = s * n + m - 1, (e - 1) * n + m
-        i0, i1 = bounds(m - s, n_emitting, first_branching, n_symbols)
-        j0, j1 = bounds(e - m, n_emitting, first_branching, n_symbols)
         for i in range(i0, i1):
             x = best[left, i]
             for j in range(j0, j1):
@@ -418,13 +424,13 @@ def find_best_rule(log_binary, z, splits, row_best):
 
 
 @njit_loop
-def fill_best(
-    words, firsts, lasts, log_root, log_emission, log_binary, best, best_right, splits, row_best
-):
+def fill_best(sentence, logs, space):
     """Fill the charts of best subtrees; return the root's symbol and the log weight of the tree."""
-    n, n_symbols = words.shape[0], log_root.shape[0]
-    n_emitting = log_emission.shape[0]
-    first_branching = n_symbols - log_binary.shape[0]
+    words, firsts, lasts = sentence
+    log_root, log_emission, log_binary = logs
+    best, best_right = space.best, space.best_right
+    n, sizes = words.shape[0], sizes_of_logs(logs)
+    n_emitting, first_branching, _ = sizes
     for s in range(n):
         for z in range(n_emitting):
             best[s * n + s, z] = best_right[s * n + s, z] = log_emission[z, words[s]]
@@ -436,12 +442,12 @@ def fill_best(
                 if is_closed(firsts, lasts, s, e):
                     best[s * n + e - 1] = best_right[(e - 1) * n + s] = -math.inf
                     continue
-                find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits)
+                find_splits(space, n, s, e, sizes)
                 for z in range(log_binary.shape[0]):
-                    top = find_best_rule(log_binary, z, splits, row_best)
+                    top = find_best_rule(log_binary, z, space.splits, space.row_best)
                     best[s * n + e - 1, first_branching + z] = top
                     best_right[(e - 1) * n + s, first_branching + z] = top
-    first, last = bounds(n, n_emitting, first_branching, n_symbols)
+    first, last = bounds(n, sizes)
     root, top = -1, -math.inf
     for z in range(first, last):
         x = log_root[z] + best[n - 1, z]
@@ -451,39 +457,31 @@ def fill_best(
 
 
 @njit_loop
-def find_children(best, best_right, log_binary, n, s, e, z, n_emitting, first_branching, splits):
+def find_children(space, log_binary, n, s, e, z, sizes):
     """Return the split point and symbols of a node's children in the best tree; ties: `viterbi`."""
-    n_symbols = splits.shape[0]
-    find_splits(best, best_right, n, s, e, n_emitting, first_branching, splits)
+    n_symbols = sizes[2]
+    find_splits(space, n, s, e, sizes)
     top, left_symbol, right_symbol = -math.inf, 0, 0
     for i in range(n_symbols):
         for j in range(n_symbols):
-            x = log_binary[z - first_branching, i, j] + splits[i, j]
+            x = log_binary[z - sizes[1], i, j] + space.splits[i, j]
             if x > top:
                 top, left_symbol, right_symbol = x, i, j
     top, split = -math.inf, s + 1
     for m in range(s + 1, e):
-        i0, i1 = bounds(m - s, n_emitting, first_branching, n_symbols)
-        j0, j1 = bounds(e - m, n_emitting, first_branching, n_symbols)
+        _, _, i0, i1, j0, j1 = split_at(n, s, m, e, sizes)
         if i0 <= left_symbol < i1 and j0 <= right_symbol < j1:
-            x = best[s * n + m - 1, left_symbol] + best[m * n + e - 1, right_symbol]
+            x = space.best[s * n + m - 1, left_symbol] + space.best[m * n + e - 1, right_symbol]
             if x > top:
                 top, split = x, m
     return split, left_symbol, right_symbol
 
 
 @njit_loop
-def find_best_tree(
-    words, firsts, lasts, log_root, log_emission, log_binary, best, best_right, splits, row_best,
-    stack, symbols, lengths,
-):  # fmt: skip
+def find_best_tree(sentence, logs, space, stack, symbols, lengths):
     """Write the best tree of a sentence; return its log weight, or -inf without a tree."""
-    n, n_symbols = words.shape[0], log_root.shape[0]
-    n_emitting = log_emission.shape[0]
-    first_branching = n_symbols - log_binary.shape[0]
-    root, log_weight = fill_best(
-        words, firsts, lasts, log_root, log_emission, log_binary, best, best_right, splits, row_best
-    )
+    n, sizes = sentence[0].shape[0], sizes_of_logs(logs)
+    root, log_weight = fill_best(sentence, logs, space)
     if root < 0:
         return log_weight
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, n, root
@@ -494,9 +492,7 @@ def find_best_tree(
         symbols[node], lengths[node] = z, e - s
         node += 1
         if e - s > 1:
-            m, i, j = find_children(
-                best, best_right, log_binary, n, s, e, z, n_emitting, first_branching, splits
-            )
+            m, i, j = find_children(space, logs[2], n, s, e, z, sizes)
             n_waiting = push_children(stack, n_waiting, s, m, e, i, j)
     return log_weight
 
@@ -514,8 +510,9 @@ def push_children(stack, n_waiting, s, m, e, i, j):
 
 
 @njit_loop
-def draw_index(mantissas, exponents, n, rng):
+def draw_index(choices, n, rng):
     """Draw an index below n with probability proportional to numbers, not all zero."""
+    mantissas, exponents = choices
     top = exponents[0]
     for i in range(n):
         if mantissas[i] > 0.0:
@@ -535,51 +532,43 @@ def draw_index(mantissas, exponents, n, rng):
     return last
 
 
+@njit_forceinline
+def choose(choices, k, x, i, y, j):
+    """Make the product of two numbers the weight of choice k."""
+    choices.mantissas[k] = x.mantissas[i] * y.mantissas[j]
+    choices.exponents[k] = x.exponents[i] + y.exponents[j]
+
+
 @njit_loop
-def draw_children(
-    inside, exponents, binary, binary_exponents, n, s, e, z, n_emitting, first_branching,
-    splits, split_exponents, weights, weight_exponents, rng,
-):  # fmt: skip
+def draw_children(inside, binary, n, s, e, z, sizes, splits, choices, rng):
     """Draw symbols of the children of a node, then the split point."""
-    n_symbols = splits.shape[0]
-    sum_splits(inside, exponents, n, s, e, n_emitting, first_branching, splits, split_exponents)
-    for i in range(n_symbols):
-        for j in range(n_symbols):
-            pair = i * n_symbols + j
-            weights[pair] = binary[z - first_branching, i, j] * splits[i, j]
-            weight_exponents[pair] = (
-                binary_exponents[z - first_branching, i, j] + split_exponents[i, j]
-            )
-    pair = draw_index(weights, weight_exponents, n_symbols * n_symbols, rng)
+    n_symbols = sizes[2]
+    n_pairs = n_symbols * n_symbols
+    sum_splits(inside, n, s, e, sizes, splits)
+    for pair in range(n_pairs):
+        choose(choices, pair, binary, (z - sizes[1]) * n_pairs + pair, splits, pair)
+    pair = draw_index(choices, n_pairs, rng)
     i, j = pair // n_symbols, pair % n_symbols
     for m in range(s + 1, e):
-        i0, i1 = bounds(m - s, n_emitting, first_branching, n_symbols)
-        j0, j1 = bounds(e - m, n_emitting, first_branching, n_symbols)
-        left, right = s * n + m - 1, m * n + e - 1
+        left, right, i0, i1, j0, j1 = split_at(n, s, m, e, sizes)
         if i0 <= i < i1 and j0 <= j < j1:
-            weights[m - s - 1] = inside[left, i] * inside[right, j]
-            weight_exponents[m - s - 1] = exponents[left, i] + exponents[right, j]
+            choose(choices, m - s - 1, inside, left + i, inside, right + j)
         else:
-            weights[m - s - 1] = 0.0
-            weight_exponents[m - s - 1] = 0
-    m = s + 1 + draw_index(weights, weight_exponents, e - s - 1, rng)
+            choices.mantissas[m - s - 1] = 0.0
+            choices.exponents[m - s - 1] = 0
+    m = s + 1 + draw_index(choices, e - s - 1, rng)
     return m, i, j
 
 
 @njit_loop
-def draw_tree(
-    inside, exponents, n, root, root_exponents, binary, binary_exponents, n_emitting,
-    splits, split_exponents, weights, weight_exponents, stack, symbols, lengths, rng,
-):  # fmt: skip
+def draw_tree(n, weights, inside, splits, choices, stack, symbols, lengths, rng):
     """Draw a tree of a sentence that has a parse, given its words."""
-    n_symbols = root.shape[0]
-    first_branching = n_symbols - binary.shape[0]
-    first, last = bounds(n, n_emitting, first_branching, n_symbols)
+    sizes = sizes_of(weights)
+    first, last = bounds(n, sizes)
     for z in range(first, last):
-        weights[z - first] = root[z] * inside[n - 1, z]
-        weight_exponents[z - first] = root_exponents[z] + exponents[n - 1, z]
+        choose(choices, z - first, weights.root, z, inside, (n - 1) * sizes[2] + z)
     stack[0, 0], stack[0, 1] = 0, n
-    stack[0, 2] = first + draw_index(weights, weight_exponents, last - first, rng)
+    stack[0, 2] = first + draw_index(choices, last - first, rng)
     n_waiting, node = 1, 0
     while n_waiting > 0:
         n_waiting -= 1
@@ -587,8 +576,5 @@ def draw_tree(
         symbols[node], lengths[node] = z, e - s
         node += 1
         if e - s > 1:
-            m, i, j = draw_children(
-                inside, exponents, binary, binary_exponents, n, s, e, z, n_emitting,
-                first_branching, splits, split_exponents, weights, weight_exponents, rng,
-            )  # fmt: skip
+            m, i, j = draw_children(inside, weights.binary, n, s, e, z, sizes, splits, choices, rng)
             n_waiting = push_children(stack, n_waiting, s, m, e, i, j)

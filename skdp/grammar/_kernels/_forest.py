@@ -157,17 +157,22 @@ def number_items(n, best_in, best_out, cut, items):
     return n_items
 
 
+@njit_forceinline
+def put_edge(edges, n, kind, rule, first, second):
+    """Write an edge unless edges are only counted; return their new number."""
+    if edges.shape[0] > 0:
+        edges[n, 0], edges[n, 1], edges[n, 2], edges[n, 3] = kind, rule, first, second
+    return n + 1
+
+
 @njit_loop
 def link_items(
     words, emission, word_ptr, unary, unary_ptr, log_unary, binary, rule_ptr, log_binary, best_in,
     best_out, cut, items, ends, n_ends, edge_ptr, edges,
 ):  # fmt: skip
-    """Write the edges of the forest, and return their number; if `edges` is empty, only count.
-
-    Binary edges of an item are ordered by rule. Only the `ends` of items are kept.
-    """
+    """Write the edges of the forest, and return their number; if `edges` is empty, only count."""
+    # Binary edges of an item are ordered by rule. Only the `ends` of items are kept.
     n, last = words.shape[0], best_in.shape[1] - 1
-    write = edges.shape[0] > 0
     n_edges = 0
     n_ends[:n] = 0
     for e in range(1, n + 1):
@@ -183,10 +188,8 @@ def link_items(
                     if level == last:
                         for below in range(last):
                             if items[span, below, a] >= 0:
-                                if write:
-                                    edges[n_edges, 0] = COPY
-                                    edges[n_edges, 2] = items[span, below, a]
-                                n_edges += 1
+                                child = items[span, below, a]
+                                n_edges = put_edge(edges, n_edges, COPY, -1, child, -1)
                         ends[s, a, n_ends[s, a]] = e
                         n_ends[s, a] += 1
                     elif level > 0:
@@ -194,18 +197,12 @@ def link_items(
                             child = items[span, level - 1, unary[u, 1]]
                             x = outer + log_unary[u] + best_in[span, level - 1, unary[u, 1]]
                             if child >= 0 and x >= cut:
-                                if write:
-                                    edges[n_edges, 0] = UNARY
-                                    edges[n_edges, 1] = u
-                                    edges[n_edges, 2] = child
-                                n_edges += 1
+                                n_edges = put_edge(edges, n_edges, UNARY, u, child, -1)
                     elif e == s + 1:
                         for i in range(word_ptr[words[s]], word_ptr[words[s] + 1]):
                             if emission[i, 0] == a:
-                                if write:
-                                    edges[n_edges, 0] = WORD
-                                    edges[n_edges, 1] = emission[i, 1]
-                                n_edges += 1
+                                row = emission[i, 1]
+                                n_edges = put_edge(edges, n_edges, WORD, row, -1, -1)
                     else:
                         for b in range(rule_ptr[a], rule_ptr[a + 1]):
                             x = outer + log_binary[b]
@@ -217,12 +214,7 @@ def link_items(
                                 y = best_in[first, last, binary[b, 1]]
                                 y += best_in[second, last, binary[b, 2]]
                                 if right >= 0 and x + y >= cut:
-                                    if write:
-                                        edges[n_edges, 0] = BINARY
-                                        edges[n_edges, 1] = b
-                                        edges[n_edges, 2] = left
-                                        edges[n_edges, 3] = right
-                                    n_edges += 1
+                                    n_edges = put_edge(edges, n_edges, BINARY, b, left, right)
     edge_ptr[edge_ptr.shape[0] - 1] = n_edges
     return n_edges
 
@@ -232,9 +224,8 @@ def link_items(
 # | name | symbol | shape | meaning |
 # |---|---|---|---|
 # | edge_ptr, edges | | (n_items + 1,), (n_edges, 4) | as above |
-# | emission | | (E', K) | weights of words, as in `_kernels/_subsymbols` |
-# | unary, binary | | (U, K, K), (B, K, K, K) | weights of rules, as there |
-# | scale_... | | (E',), (U,), (B,) | logarithms of the scales of the weights |
+# | weights | | (R, K), (E', K), (U, K, K), (B, K, K, K) | as in `_kernels/_subsymbols` |
+# | scale | | (R,), (E',), (U,), (B,) | logarithms of the scales of the weights |
 # | inside | I | (n_items, K) | rows sum to 1 |
 # | log_in | | (n_items,) | logarithms of the scales of the rows |
 # | outside | O | (n_items, K) | scaled such that sum of I O is the item's posterior probability |
@@ -251,32 +242,27 @@ reciprocals and products of these stay within a float's range."""
 
 
 @njit_forceinline
-def log_scale_of(edge, edges, log_in, scale_emission, scale_unary, scale_binary):
+def log_scale_of(edge, edges, log_in, scale):
     """Return the logarithm of the scale of an edge's weight."""
     kind, at = edges[edge, 0], edges[edge, 1]
     if kind == WORD:
-        return scale_emission[at]
+        return scale.emission[at]
     x = log_in[edges[edge, 2]]
     if kind == UNARY:
-        x += scale_unary[at]
+        x += scale.unary[at]
     elif kind == BINARY:
-        x += scale_binary[at] + log_in[edges[edge, 3]]
+        x += scale.binary[at] + log_in[edges[edge, 3]]
     return x
 
 
 @njit_loop
-def sum_inside(
-    edge_ptr, edges, emission, unary, binary, scale_emission, scale_unary, scale_binary,
-    inside, log_in, pairs,
-):  # fmt: skip
+def sum_inside(edge_ptr, edges, weights, scale, inside, log_in, pairs):
     """Fill the inside weights of all items."""
     n = inside.shape[1]
     for item in range(edge_ptr.shape[0] - 1):
         top = -math.inf
         for edge in range(edge_ptr[item], edge_ptr[item + 1]):
-            top = max(
-                top, log_scale_of(edge, edges, log_in, scale_emission, scale_unary, scale_binary)
-            )
+            top = max(top, log_scale_of(edge, edges, log_in, scale))
         for z in range(n):
             inside[item, z] = 0.0
         if not top > -math.inf:
@@ -287,17 +273,15 @@ def sum_inside(
                 pairs[i, j] = 0.0
         for edge in range(edge_ptr[item], edge_ptr[item + 1]):
             kind, at, first = edges[edge, 0], edges[edge, 1], edges[edge, 2]
-            factor = math.exp(
-                log_scale_of(edge, edges, log_in, scale_emission, scale_unary, scale_binary) - top
-            )
+            factor = math.exp(log_scale_of(edge, edges, log_in, scale) - top)
             if kind == WORD:
                 for z in range(n):
-                    inside[item, z] += factor * emission[at, z]
+                    inside[item, z] += factor * weights.emission[at, z]
             elif kind == UNARY:
                 for i in range(n):
                     x = factor * inside[first, i]
                     for z in range(n):
-                        inside[item, z] += x * unary[at, i, z]
+                        inside[item, z] += x * weights.unary[at, i, z]
             elif kind == BINARY:
                 second = edges[edge, 3]
                 for i in range(n):
@@ -311,7 +295,7 @@ def sum_inside(
                         x = pairs[i, j]
                         pairs[i, j] = 0.0
                         for z in range(n):
-                            inside[item, z] += x * binary[at, i, j, z]
+                            inside[item, z] += x * weights.binary[at, i, j, z]
             else:
                 for z in range(n):
                     inside[item, z] += factor * inside[first, z]
@@ -324,43 +308,42 @@ def sum_inside(
 
 
 @njit_forceinline
-def log_root(r, root_items, root, scale_root, inside, log_in):
+def log_root(r, root_items, weights, scale, inside, log_in):
     """Return the log of the summed weight of the trees with a root, or -inf if there are none."""
     item, total = root_items[r], 0.0
     if item < 0:
         return -math.inf
     for z in range(inside.shape[1]):
-        total += root[r, z] * inside[item, z]
-    return log_in[item] + scale_root[r] + math.log(total) if total > LEAST else -math.inf
+        total += weights.root[r, z] * inside[item, z]
+    return log_in[item] + scale.root[r] + math.log(total) if total > LEAST else -math.inf
 
 
 @njit_forceinline
-def enter_roots(root_items, root, scale_root, inside, log_in, outside):
+def enter_roots(root_items, weights, scale, inside, log_in, outside):
     """Write the outside weights of roots; return the log of the summed weight of all trees."""
     log_sum = -math.inf
     for r in range(root_items.shape[0]):
-        x = log_root(r, root_items, root, scale_root, inside, log_in)
+        x = log_root(r, root_items, weights, scale, inside, log_in)
         if x > -math.inf:
             top, low = max(log_sum, x), min(log_sum, x)
             log_sum = top + math.log1p(math.exp(low - top))
     for r in range(root_items.shape[0]):
-        if log_root(r, root_items, root, scale_root, inside, log_in) > -math.inf:
+        if log_root(r, root_items, weights, scale, inside, log_in) > -math.inf:
             item = root_items[r]
-            factor = math.exp(log_in[item] + scale_root[r] - log_sum)
+            factor = math.exp(log_in[item] + scale.root[r] - log_sum)
             for z in range(inside.shape[1]):
-                outside[item, z] = factor * root[r, z]
+                outside[item, z] = factor * weights.root[r, z]
     return log_sum
 
 
 @njit_loop
 def sum_outside(
-    edge_ptr, edges, root_items, root, emission, unary, binary, scale_root, scale_emission,
-    scale_unary, scale_binary, inside, log_in, outside, pairs, shares,
-):  # fmt: skip
+    edge_ptr, edges, root_items, weights, scale, inside, log_in, outside, pairs, shares
+):
     """Fill `outside` and `shares`; return the log of the summed weight of all trees."""
     n, n_items = inside.shape[1], edge_ptr.shape[0] - 1
     outside[:n_items] = 0.0
-    log_sum = enter_roots(root_items, root, scale_root, inside, log_in, outside)
+    log_sum = enter_roots(root_items, weights, scale, inside, log_in, outside)
     if not log_sum > -math.inf:
         return log_sum  # without filling
     for item in range(n_items - 1, -1, -1):
@@ -373,20 +356,20 @@ def sum_outside(
                 outside[item, z] = 0.0
         for edge in range(edge_ptr[item], edge_ptr[item + 1]):
             kind, at, first = edges[edge, 0], edges[edge, 1], edges[edge, 2]
-            scale = log_scale_of(edge, edges, log_in, scale_emission, scale_unary, scale_binary)
+            log_scale = log_scale_of(edge, edges, log_in, scale)
             share = 0.0
             shares[edge] = 0.0
-            if not scale > -math.inf:
+            if not log_scale > -math.inf:
                 continue
-            factor = math.exp(scale - log_in[item])
+            factor = math.exp(log_scale - log_in[item])
             if kind == WORD:
                 for z in range(n):
-                    share += factor * emission[at, z] * outside[item, z]
+                    share += factor * weights.emission[at, z] * outside[item, z]
             elif kind == UNARY:
                 for i in range(n):
                     x = 0.0
                     for z in range(n):
-                        x += unary[at, i, z] * outside[item, z]
+                        x += weights.unary[at, i, z] * outside[item, z]
                     outside[first, i] += factor * x
                     share += factor * x * inside[first, i]
             elif kind == BINARY:
@@ -397,7 +380,7 @@ def sum_outside(
                         for j in range(n):
                             x = 0.0
                             for z in range(n):
-                                x += binary[at, i, j, z] * outside[item, z]
+                                x += weights.binary[at, i, j, z] * outside[item, z]
                             pairs[i, j] = x
                 for i in range(n):
                     x, y = 0.0, factor * inside[first, i]

@@ -73,6 +73,7 @@ from skdp.grammar._kernels._extended_range import (
     NEVER,
     block_of,
     count_blocks,
+    draw_tree,
     exponent_of,
     power_of_two,
     unit,
@@ -539,22 +540,40 @@ def add_root_and_words(rules, space, n, w, root_counts, emission_counts):
             emission_counts[word, i] += share
 
 
-@njit_loop
-def export_inside(space, w, n_emitting, first_branching, mantissas, exponents):
+@njit_internal_nogc
+def export_inside(rules, space, n, w, inside):
     """Write the inside sums of sentence w in extended range, up to factors common to all trees."""
-    z = space.own.shape[0]
-    length, n_symbols = space.lengths[w], mantissas.shape[1]
-    n = 0
-    for other in range(space.lengths.shape[0]):
-        n = max(n, space.lengths[other])  # the width of the charts
+    z, n_symbols, length = space.own.shape[0], rules.root.shape[0], space.lengths[w]
     for s in range(length):
         for e in range(s + 1, length + 1):
-            row, out = s * n + e - 1, s * length + e - 1
-            first = 0 if e - s == 1 else first_branching
-            last = n_emitting if e - s == 1 else n_symbols
-            for i in range(last - first):
-                mantissas[out, first + i] = space.inside[row * z + i, w]
-                exponents[out, first + i] = space.exponents[row, w]
+            row, out = s * n + e - 1, (s * length + e - 1) * n_symbols
+            first = 0 if e - s == 1 else rules.first_branching
+            for i in range(rules.emission.shape[1] if e - s == 1 else rules.n_branching):
+                inside.mantissas[out + first + i] = space.inside[row * z + i, w]
+                inside.exponents[out + first + i] = space.exponents[row, w]
+
+
+@njit_loop
+def draw_trees(
+    lanes, times, is_filled, rules, space, weights, inside, splits, choices, stack, streams,
+    symbols, lengths,
+):  # fmt: skip
+    """Draw trees of sentences, `times` each, after `sum_inside`, or given a filled `inside`."""
+    n, tree, node = 0, 0, 0
+    for w in range(space.lengths.shape[0]):
+        n = max(n, space.lengths[w])  # the width of the charts
+    for k in range(lanes.shape[0]):
+        length = space.lengths[lanes[k]]
+        if not is_filled:
+            export_inside(rules, space, n, lanes[k], inside)
+        for _ in range(times[k]):
+            end = node + 2 * length - 1
+            draw_tree(
+                length, weights, inside, splits, choices, stack, symbols[node:end],
+                lengths[node:end], streams[tree],
+            )  # fmt: skip
+            node = end
+            tree += 1
 
 
 @njit_forceinline

@@ -4,14 +4,14 @@
 |---|---|---|---|
 | left, right | | (n_nodes,) int32 | children (-1: none), numbered in their tree, before parents |
 | rule | | (n_nodes,) int32 | id of a node's coarse rule among the rules of its kind |
-| emission | s -> x | (E, K) | weights of the refined rules, for subsymbol z of s |
-| unary | s -> s' | (U, K, K) | z' of s', z of s |
-| binary | s -> s' s'' | (B, K, K, K) | z' of s', z'' of s'', z of s |
-| root | | (R, K) | weights of the root's subsymbol |
+| weights.root | | (R, K) | weights of the root's subsymbol |
+| weights.emission | s -> x | (E, K) | weights of the refined rules, for subsymbol z of s |
+| weights.unary | s -> s' | (U, K, K) | z' of s', z of s |
+| weights.binary | s -> s' s'' | (B, K, K, K) | z' of s', z'' of s'', z of s |
 | inside | I | (n_nodes, K) | scaled: rows sum to 1 |
 | outside | O | (n_nodes, K) | scaled: sum of I O is 1 |
 | pairs | | (K, K) | scratch |
-| counts_... | | as the weights | expected uses divided by the weight of the rule |
+| counts | | as the weights | expected uses divided by the weight of the rule |
 | labels | z | (n_nodes,) int32 | subsymbols |
 | tree_ptr | | (n_trees + 1,) | offsets of nodes; the last node of a tree is its root |
 | log_sum, log_best | | (n_trees,) | log weight of a tree's labelings, and of its best labeling |
@@ -30,13 +30,13 @@ from skdp._numeric._numba import njit_forceinline, njit_loop
 
 
 @njit_forceinline
-def collect(node, left, right, rule, emission, unary, binary, inside):
+def collect(node, left, right, rule, weights, inside):
     """Write a node's normalized inside weights and return their sum before normalization."""
     n = inside.shape[1]
     at, below, second = rule[node], left[node], right[node]
     if below < 0:
         for z in range(n):
-            inside[node, z] = emission[at, z]
+            inside[node, z] = weights.emission[at, z]
     else:
         for z in range(n):
             inside[node, z] = 0.0
@@ -44,13 +44,13 @@ def collect(node, left, right, rule, emission, unary, binary, inside):
             for i in range(n):
                 x = inside[below, i]
                 for z in range(n):
-                    inside[node, z] += x * unary[at, i, z]
+                    inside[node, z] += x * weights.unary[at, i, z]
         else:
             for i in range(n):
                 for j in range(n):
                     x = inside[below, i] * inside[second, j]
                     for z in range(n):
-                        inside[node, z] += x * binary[at, i, j, z]
+                        inside[node, z] += x * weights.binary[at, i, j, z]
     total = 0.0
     for z in range(n):
         total += inside[node, z]
@@ -61,25 +61,25 @@ def collect(node, left, right, rule, emission, unary, binary, inside):
 
 
 @njit_forceinline
-def pass_unary(node, child, at, unary, inside, outside, counts_unary):
+def pass_unary(node, child, at, weights, inside, outside, counts):
     """Write an only child's outside weights and add the uses of the rule."""
     n = inside.shape[1]
     total = 0.0
     for i in range(n):
         x = 0.0
         for z in range(n):
-            x += unary[at, i, z] * outside[node, z]
+            x += weights.unary[at, i, z] * outside[node, z]
         outside[child, i] = x
         total += x * inside[child, i]
     for i in range(n):
         outside[child, i] /= total
         x = inside[child, i] / total
         for z in range(n):
-            counts_unary[at, i, z] += x * outside[node, z]
+            counts.unary[at, i, z] += x * outside[node, z]
 
 
 @njit_forceinline
-def pass_binary(node, first, second, at, binary, inside, outside, pairs, counts_binary):
+def pass_binary(node, first, second, at, weights, inside, outside, pairs, counts):
     """Write two children's outside weights and add the uses of the rule."""
     n = inside.shape[1]
     for i in range(n):
@@ -90,7 +90,7 @@ def pass_binary(node, first, second, at, binary, inside, outside, pairs, counts_
         for j in range(n):
             x = 0.0
             for z in range(n):
-                x += binary[at, i, j, z] * outside[node, z]
+                x += weights.binary[at, i, j, z] * outside[node, z]
             pairs[i, j] = x
         x = 0.0
         for j in range(n):
@@ -108,7 +108,7 @@ def pass_binary(node, first, second, at, binary, inside, outside, pairs, counts_
         for j in range(n):
             x = inside[first, i] * inside[second, j] / total
             for z in range(n):
-                counts_binary[at, i, j, z] += x * outside[node, z]
+                counts.binary[at, i, j, z] += x * outside[node, z]
 
 
 # Losses of log likelihood from merging two subsymbols of a symbol.
@@ -141,30 +141,26 @@ def lose(node, place, merges, inside, outside):
 
 @njit_loop
 def expect_labels(
-    left, right, rule, tree_ptr, root_rule, root, emission, unary, binary,
-    inside, outside, pairs, counts_root, counts_emission, counts_unary, counts_binary, log_sum,
-    merges,
-):  # fmt: skip
-    """Add the expected uses of the rules of all trees, divided by the rules' weights; and losses
-    from `merges`, unless None.
-    """
+    left, right, rule, tree_ptr, root_rule, weights, inside, outside, pairs, counts, log_sum, merges
+):
+    """Add the expected uses of rules over their weights, and losses from `merges`, unless None."""
     n = inside.shape[1]
     for t in range(root_rule.shape[0]):
         start, stop = tree_ptr[t], tree_ptr[t + 1]
         lefts, rights, rules = left[start:stop], right[start:stop], rule[start:stop]
         logs = 0.0
         for node in range(stop - start):
-            logs += math.log(collect(node, lefts, rights, rules, emission, unary, binary, inside))
+            logs += math.log(collect(node, lefts, rights, rules, weights, inside))
         top, total = stop - start - 1, 0.0
         for z in range(n):
-            total += root[root_rule[t], z] * inside[top, z]
+            total += weights.root[root_rule[t], z] * inside[top, z]
         log_sum[t] = logs + math.log(total)
         if not log_sum[t] > -math.inf:
             log_sum[t] = -math.inf
             continue  # nothing is added for a tree of weight 0
         for z in range(n):
-            outside[top, z] = root[root_rule[t], z] / total
-            counts_root[root_rule[t], z] += inside[top, z] / total
+            outside[top, z] = weights.root[root_rule[t], z] / total
+            counts.root[root_rule[t], z] += inside[top, z] / total
         for node in range(top, -1, -1):
             if merges is not None:
                 lose(node, start + node, merges, inside, outside)
@@ -172,38 +168,37 @@ def expect_labels(
             if lefts[node] < 0:
                 total = 0.0
                 for z in range(n):
-                    total += emission[at, z] * outside[node, z]
+                    total += weights.emission[at, z] * outside[node, z]
                 for z in range(n):
-                    counts_emission[at, z] += outside[node, z] / total
+                    counts.emission[at, z] += outside[node, z] / total
             elif rights[node] < 0:
-                pass_unary(node, lefts[node], at, unary, inside, outside, counts_unary)
+                pass_unary(node, lefts[node], at, weights, inside, outside, counts)
             else:
                 pass_binary(
-                    node, lefts[node], rights[node], at, binary, inside, outside, pairs,
-                    counts_binary,
-                )  # fmt: skip
+                    node, lefts[node], rights[node], at, weights, inside, outside, pairs, counts
+                )
 
 
 # The most probable subsymbols
 
 
 @njit_forceinline
-def collect_best(node, left, right, rule, emission, unary, binary, inside):
+def collect_best(node, left, right, rule, weights, inside):
     """Write the weights of a node's best labelings over the largest, which is returned."""
     n = inside.shape[1]
     at, below, second = rule[node], left[node], right[node]
     for z in range(n):
         if below < 0:
-            best = emission[at, z]
+            best = weights.emission[at, z]
         elif second < 0:
             best = 0.0
             for i in range(n):
-                best = max(best, inside[below, i] * unary[at, i, z])
+                best = max(best, inside[below, i] * weights.unary[at, i, z])
         else:
             best = 0.0
             for i in range(n):
                 for j in range(n):
-                    x = inside[below, i] * inside[second, j] * binary[at, i, j, z]
+                    x = inside[below, i] * inside[second, j] * weights.binary[at, i, j, z]
                     best = max(best, x)
         inside[node, z] = best
     largest = 0.0
@@ -216,20 +211,20 @@ def collect_best(node, left, right, rule, emission, unary, binary, inside):
 
 
 @njit_forceinline
-def choose_children(node, left, right, rule, unary, binary, inside, labels):
+def choose_children(node, left, right, rule, weights, inside, labels):
     """Write the subsymbols of a node's children in the best labeling, the first of equals."""
     n = inside.shape[1]
     at, below, second, z = rule[node], left[node], right[node], labels[node]
     best = -1.0
     for i in range(n):
         if second < 0:
-            x = inside[below, i] * unary[at, i, z]
+            x = inside[below, i] * weights.unary[at, i, z]
             if x > best:
                 best = x
                 labels[below] = i
         else:
             for j in range(n):
-                x = inside[below, i] * inside[second, j] * binary[at, i, j, z]
+                x = inside[below, i] * inside[second, j] * weights.binary[at, i, j, z]
                 if x > best:
                     best = x
                     labels[below] = i
@@ -237,10 +232,7 @@ def choose_children(node, left, right, rule, unary, binary, inside, labels):
 
 
 @njit_loop
-def find_labels(
-    left, right, rule, tree_ptr, root_rule, root, emission, unary, binary, inside, labels,
-    log_best,
-):  # fmt: skip
+def find_labels(left, right, rule, tree_ptr, root_rule, weights, inside, labels, log_best):
     """Write the most probable subsymbols of all nodes."""
     n = inside.shape[1]
     for t in range(root_rule.shape[0]):
@@ -249,16 +241,14 @@ def find_labels(
         found = labels[start:stop]
         logs = 0.0
         for node in range(stop - start):
-            logs += math.log(
-                collect_best(node, lefts, rights, rules, emission, unary, binary, inside)
-            )
+            logs += math.log(collect_best(node, lefts, rights, rules, weights, inside))
         top, best = stop - start - 1, -1.0
         for z in range(n):
-            x = root[root_rule[t], z] * inside[top, z]
+            x = weights.root[root_rule[t], z] * inside[top, z]
             if x > best:
                 best = x
                 found[top] = z
         log_best[t] = logs + math.log(best)
         for node in range(top, -1, -1):
             if lefts[node] >= 0:
-                choose_children(node, lefts, rights, rules, unary, binary, inside, found)
+                choose_children(node, lefts, rights, rules, weights, inside, found)

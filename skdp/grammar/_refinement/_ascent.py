@@ -7,12 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import gammaln, psi, softmax
 
 from skdp._numeric import Floats, Ints
 from skdp._numeric._arrays import unique_rows
-from skdp.grammar._chart._ascents import MIN_WEIGHT, CoordinateAscent, Expectation
+from skdp.grammar._chart._ascents import (
+    MAX_LOGIT,
+    MIN_WEIGHT,
+    CoordinateAscent,
+    Expectation,
+    climb,
+)
 from skdp.grammar._kernels import _subsymbols as kernels
 from skdp.grammar._refinement._treebank import CoarseRules, Treebank, TreebankLexicon
 
@@ -45,7 +50,7 @@ class ScaledWeights(NamedTuple):
     """Weights divided by the largest of their coarse rule, and its logarithm."""
 
     weights: RefinedTables
-    log_scale: tuple[Floats, Floats, Floats, Floats]
+    log_scale: RefinedTables  # one number a coarse rule
 
     @classmethod
     def of(cls, logs: RefinedTables) -> ScaledWeights:
@@ -56,23 +61,21 @@ class ScaledWeights(NamedTuple):
             np.exp(part - scale.reshape(-1, *[1] * (part.ndim - 1)))
             for part, scale in zip(logs, scales, strict=True)
         ]
-        return cls(RefinedTables(*weights), tuple(scales))
+        return cls(RefinedTables(*weights), RefinedTables(*scales))
 
 
 def expect(
     trees: Treebank, logs: RefinedTables, merges: tuple[NDArray[Any], ...] | None = None
 ) -> tuple[float, RefinedTables]:
-    """Return the log of the summed weights of all labelings, and the expected uses of rules.
-
-    `merges`, of which the last array gets losses, are as in `_kernels/_subsymbols`.
-    """
+    """Return the log of the summed weights of all labelings, and the expected uses of rules."""
+    # `merges`, of which the last array gets losses, are as in `_kernels/_subsymbols`.
     scaled = ScaledWeights.of(logs)
     counts = RefinedTables(*(np.zeros(part.shape) for part in logs))
     n = logs.n_components
     messages = np.empty((2, trees.largest, n))
     log_sum = np.empty(trees.n_trees)
     kernels.expect_labels(
-        *trees[1:], *scaled.weights, *messages, np.empty((n, n)), *counts, log_sum, merges
+        *trees[1:], scaled.weights, *messages, np.empty((n, n)), counts, log_sum, merges
     )
     for count, weight in zip(counts, scaled.weights, strict=True):
         count *= weight
@@ -85,7 +88,7 @@ def expect_best(trees: Treebank, logs: RefinedTables) -> tuple[float, RefinedTab
     labels = np.empty(len(trees.rule), dtype=np.int32)
     log_best = np.empty(trees.n_trees)
     inside = np.empty((trees.largest, logs.n_components))
-    kernels.find_labels(*trees[1:], *scaled.weights, inside, labels, log_best)
+    kernels.find_labels(*trees[1:], scaled.weights, inside, labels, log_best)
     return float(log_best.sum()) + _log_scale(trees, scaled), _count(trees, labels, logs)
 
 
@@ -178,14 +181,12 @@ class MaximumLikelihoodRefinement:
                 np.log(counts.unary) - totals[self.rules.unary[:, 0], None],
                 np.log(counts.binary) - totals[self.rules.binary[:, 0], None, None],
             )
-        return MaximumLikelihoodRefinement(
-            self.rules, self.pseudo_count, self.n_components, logs, used, self.sizes
-        )
+        return self.with_logs(logs, used)
 
-    def with_logs(self, logs: RefinedTables) -> MaximumLikelihoodRefinement:
-        """Return a grammar with the same counts and other probabilities."""
+    def with_logs(self, logs: RefinedTables, counts: Any) -> MaximumLikelihoodRefinement:
+        """Return a grammar with other probabilities and counts."""
         return MaximumLikelihoodRefinement(
-            self.rules, self.pseudo_count, self.n_components, logs, self.counts, self.sizes
+            self.rules, self.pseudo_count, self.n_components, logs, counts, self.sizes
         )
 
     def lower_bound(self, log_likelihood: float) -> float:
@@ -201,9 +202,7 @@ class MaximumLikelihoodRefinement:
         assert self._logs is not None
         return self._logs
 
-    def log_means(self) -> RefinedTables:
-        """Return the logarithms of the rules' probabilities."""
-        return self.weights()
+    log_means = weights
 
 
 # Ascents of refined grammars, with the treebank's data for parsing.
@@ -219,10 +218,9 @@ _N_SPLIT = 10
 
 
 class Refinement(CoordinateAscent):
-    """Ascent of a refined grammar, from the coarse grammar and noise.
+    """Ascent of a refined grammar, from the coarse grammar and noise."""
 
-    For many subsymbols it starts with few, which are split in two until their number is reached.
-    """
+    # For many subsymbols it starts with few, which are split in two until their number is reached.
 
     def __init__(
         self,
@@ -302,8 +300,6 @@ def split(logs: RefinedTables, n_components: int, rng: np.random.Generator) -> R
 _MAX_STEPS = 12
 """Largest number of steps per iteration of the coordinate ascent: more steps hardly pay off."""
 
-_MAX_LOGIT = 40.0
-
 
 class ChildRows(NamedTuple):
     """Sums of rows over the subsymbols of only children, for every child symbol."""
@@ -379,16 +375,9 @@ def maximize(beta: Floats, concentration: float, children: ChildRows, pairs: Pai
         slopes = share * free * (slopes - np.sum(free * slopes, axis=1, keepdims=True))
         return -value, -slopes.ravel()
 
-    start = np.log(np.maximum((beta - MIN_WEIGHT) / share, np.exp(-_MAX_LOGIT)))
-    found = minimize(
-        objective,
-        start.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-_MAX_LOGIT, _MAX_LOGIT)] * start.size,
-        options={"maxiter": _MAX_STEPS},
-    )
-    best = MIN_WEIGHT + share * softmax(found.x.reshape(shape), axis=1)
+    start = np.log(np.maximum((beta - MIN_WEIGHT) / share, np.exp(-MAX_LOGIT)))
+    found = climb(objective, start.ravel(), _MAX_STEPS)
+    best = MIN_WEIGHT + share * softmax(found.reshape(shape), axis=1)
     before = log_joint(beta, concentration, children, pairs)[0]
     if log_joint(best, concentration, children, pairs)[0] < before:
         return beta
@@ -498,12 +487,10 @@ class VariationalRefinement:
         )
 
     def merged(self, counts: RefinedTables, attempt: int) -> VariationalRefinement | None:
-        """Return the grammar after merging two subsymbols of a symbol, if that may pay off.
-
-        Subsymbols that share the role of one are a local maximum, which coordinate ascent leaves
-        slowly or never. The rarest is merged if the evidence of the rules rises; whether the bound
-        rises also depends on the loss of entropy of q(z).
-        """
+        """Return the grammar after merging two subsymbols of a symbol, if that may pay off."""
+        # Subsymbols that share the role of one are a local maximum, which coordinate ascent leaves
+        # slowly or never. The rarest is merged if the evidence of the rules rises; whether the
+        # bound rises also depends on the loss of entropy of q(z).
         if self.n_components == 1 or self.n_updates <= _N_UNMERGED:
             return None
         n_symbols = self.rules.n_symbols
@@ -623,10 +610,8 @@ class VariationalRefinement:
         return RefinedTables(root, emission, unary, binary)
 
     def lower_bound(self, log_likelihood: float) -> float:
-        """Return the lower bound of log p(trees, beta), for beta of all symbols.
-
-        `log_likelihood` is that of all labelings under `weights`, i.e. with the optimal q(z).
-        """
+        """Return the lower bound of log p(trees, beta), for beta of all symbols."""
+        # `log_likelihood` is that of all labelings under `weights`, i.e. with the optimal q(z).
         tables = zip(self.counts, self.weights(), strict=True)
         used = sum(float(np.vdot(c, w)) for c, w in tables)
         return log_likelihood - used + self._log_evidence()

@@ -230,7 +230,7 @@ class RefinedParser:
         tags: Sequence[int] | None = None,  # symbols of words, -1: not given
     ) -> Lexical:
         """Return the emissions of a sentence's words."""
-        parts, factors, ptr = [], [], [0]
+        parts, factors = [], []
         for i, (word, counts) in enumerate(zip(words, seen, strict=True)):
             rows = self._emission[self._word_ptr[word] : self._word_ptr[word + 1]]
             factor = np.zeros(len(rows)) if counts is None else self._adjust(rows, counts)
@@ -243,12 +243,12 @@ class RefinedParser:
                     factor = np.zeros(1)
             parts.append(rows)
             factors.append(factor)
-            ptr.append(ptr[-1] + len(rows))
+        ptr = np.cumsum([0, *map(len, parts)], dtype=np.int64)
         places, log_factor = np.concatenate(parts), np.concatenate(factors)
         rows = np.ascontiguousarray(places[:, 1])
         here = np.arange(len(rows), dtype=np.int32)
         return Lexical(
-            np.column_stack([places[:, 0], here]), np.array(ptr, dtype=np.int64), rows,
+            np.column_stack([places[:, 0], here]), ptr, rows,
             self._log_emission[rows] + log_factor, log_factor,
         )  # fmt: skip
 
@@ -289,7 +289,7 @@ class RefinedParser:
                 *lexical, rules.unary, self._unary_ptr, self._log_unary, *binary, best_in,
                 best_out, cut, items, ends, n_ends, edge_ptr, edges,
             )  # fmt: skip
-            edges = np.full((n_edges, 4), -1, dtype=np.int32) if len(edges) == 0 else edges
+            edges = np.empty((n_edges, 4), dtype=np.int32) if len(edges) == 0 else edges
         symbols = np.empty(n_items, dtype=np.int32)
         kept = np.flatnonzero(items >= 0)
         symbols[items.reshape(-1)[kept]] = kept % rules.n_symbols
@@ -311,19 +311,16 @@ class RefinedParser:
 
     @staticmethod
     def _sum(trees: Forest, scaled: ScaledWeights) -> Projection:
-        weights, (root_scale, emission_scale, *others) = scaled
-        rows = trees.words.rows
+        (weights, scale), rows = scaled, trees.words.rows
         weights = weights._replace(emission=weights.emission[rows])
-        scale = (root_scale, emission_scale[rows] + trees.words.log_factor, *others)
+        scale = scale._replace(emission=scale.emission[rows] + trees.words.log_factor)
         n_items, n = len(trees.symbols), weights.n_components
         inside, outside = np.empty((2, n_items, n))
         log_in, shares = np.empty(n_items), np.empty(len(trees.edges))
         pairs = np.empty((n, n))
-        forest.sum_inside(
-            trees.edge_ptr, trees.edges, *weights[1:], *scale[1:], inside, log_in, pairs
-        )
+        forest.sum_inside(trees.edge_ptr, trees.edges, weights, scale, inside, log_in, pairs)
         log_sum = forest.sum_outside(
-            trees.edge_ptr, trees.edges, trees.root_items, *weights, *scale, inside, log_in,
+            trees.edge_ptr, trees.edges, trees.root_items, weights, scale, inside, log_in,
             outside, pairs, shares,
         )  # fmt: skip
         return Projection(log_sum, shares)
@@ -441,11 +438,10 @@ def _pool(emission: Ints, logs: Floats, n_known: int) -> tuple[Ints, Floats]:
 
 
 def _share_with_unknown(emission: Ints, logs: Floats, n_tokens: float) -> None:
-    """Scale known and unknown words, in place, so that a symbol's words sum to 1 with both.
-
-    Unknown words, not seen in the trees, have the tags of all words. They get half a token besides
-    `n_tokens`, divided among the symbols like these, so that factors do not depend on the symbol.
-    """
+    """Scale known and unknown words, in place, so that a symbol's words sum to 1 with both."""
+    # Unknown words, not seen in the trees, have the tags of all words. They get half a token
+    # besides `n_tokens`, divided among the symbols like these, so that factors do not depend on the
+    # symbol.
     log_total = np.log(n_tokens + _SMOOTHING)
     logs[emission[:, 1] >= 0] += np.log(n_tokens) - log_total
     logs[emission[:, 1] == _UNKNOWN] += np.log(_SMOOTHING) - log_total
@@ -457,17 +453,11 @@ def _by_word(emission: Ints, n_words: int) -> tuple[Ints, NDArray[np.int64]]:
     shown, pooled = emission[:n_shown], np.flatnonzero(emission[:, 1] == _UNKNOWN)
     order = np.argsort(shown[:, 1], kind="stable")
     sizes = np.bincount(shown[:, 1], minlength=n_words)
-    rows, ptr = [], [0]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    for word in range(n_words):
-        mine = order[starts[word] : starts[word + 1]] if sizes[word] else pooled
-        rows.append(mine)
-        ptr.append(ptr[-1] + len(mine))
+    shown_rows = np.split(order, np.cumsum(sizes)[:-1])
+    rows = [mine if len(mine) else pooled for mine in shown_rows]
     places = np.concatenate(rows)
-    return (
-        np.column_stack([emission[places, 0], places]).astype(np.int32),
-        np.array(ptr, dtype=np.int64),
-    )
+    ptr = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return np.column_stack([emission[places, 0], places]).astype(np.int32), ptr
 
 
 # Queries of sentences to a fitted grammar, as objects that can be pickled.
@@ -749,10 +739,8 @@ def make_backoff(
     lexicon: TreebankLexicon,
     widths: Sequence[float],
 ) -> ParseRequest:
-    """Return the grammar of trees without siblings, ancestors and subsymbols in its symbols.
-
-    It has every rule of grammars of higher orders, and so parses every sentence that they parse.
-    """
+    """Return the grammar of trees without siblings, ancestors and subsymbols in its symbols."""
+    # It has every rule of grammars of higher orders, and so parses every sentence that they parse.
     flat = flatten(
         [binarize(tree) for tree in trees], [lexicon.encode(sentence) for sentence in sentences]
     )

@@ -73,10 +73,8 @@ def split_in_two(sizes: NDArray[np.int64], nodes: Floats, n_components: int) -> 
 def merge_pairs(
     sizes: NDArray[np.int64], partner: Ints, is_merged: NDArray[np.bool_], share: Floats
 ) -> SubsymbolRegrouping:
-    """Return merges of pairs of neighbors, marked by `is_merged` at the first of the two.
-
-    As a parent, a merged subsymbol is their average, weighted by their shares of the nodes.
-    """
+    """Return merges of pairs of neighbors, marked by `is_merged` at the first of the two."""
+    # As a parent, a merged subsymbol is their average, weighted by their shares of the nodes.
     n_symbols, n = partner.shape
     used = np.arange(n) < sizes[:, None]
     dropped = np.zeros_like(is_merged)
@@ -100,11 +98,9 @@ def shares_of_pairs(partner: Ints, nodes: Floats) -> Floats:
 
 
 def find_losses(trees: Treebank, logs: RefinedTables, partner: Ints, share: Floats) -> Floats:
-    """Return the loss of log likelihood of every merge, (S, K), at the first of the two.
-
-    Each node is considered separately, with the rest of the tree unchanged (Petrov et al. 2006):
-    this is exact if no tree has two nodes of the symbol.
-    """
+    """Return the loss of log likelihood of every merge, (S, K), at the first of the two."""
+    # Each node is considered separately, with the rest of the tree unchanged (Petrov et al. 2006):
+    # this is exact if no tree has two nodes of the symbol.
     losses = np.zeros(partner.shape)
     expect(trees, logs, (symbols_of_nodes(trees), partner, share, losses))
     return losses
@@ -178,11 +174,11 @@ class SplitMergeSchedule(NamedTuple):
 
 
 class SubsymbolSplitMerge:
-    """Fit of a refined grammar by cycles of splits and merges, from the coarse grammar.
+    """Fit of a refined grammar by cycles of splits and merges, from the coarse grammar."""
 
-    In a cycle all subsymbols are split in two, with noise; some iterations of EM follow; the splits
-    with the least gain in likelihood are undone; more iterations follow, the last with smoothing.
-    """
+    # In a cycle all subsymbols are split in two, with noise; some iterations of EM follow; the
+    # splits with the least gain in likelihood are undone; more iterations follow, the last with
+    # smoothing.
 
     def __init__(
         self,
@@ -224,7 +220,8 @@ class SubsymbolSplitMerge:
             self._begin_phase(trees)
         grammar = self.grammar.updated(self._counts)
         if self._is_merged and self._n_left == 1:
-            grammar = grammar.with_logs(smooth(grammar.weights(), trees.rules, *_SMOOTHING))
+            logs = smooth(grammar.weights(), trees.rules, *_SMOOTHING)
+            grammar = grammar.with_logs(logs, grammar.counts)
         log_likelihood, self._counts = expect(trees, grammar.weights())
         self.grammar, self._logs = grammar, grammar.weights()
         rise, self._last = log_likelihood - self._last, log_likelihood
@@ -248,10 +245,6 @@ class SubsymbolSplitMerge:
             nodes = count_nodes(trees.rules, self._counts)
             made = split_in_two(self._sizes, nodes, self.schedule.n_components)
             self._n_left = _N_SPLIT
-        self._go_on(trees, made)
-
-    def _go_on(self, trees: Treebank, made: SubsymbolRegrouping) -> None:
-        """Continue with new subsymbols."""
         logs = made.apply(self._logs, trees.rules)
         if not self._is_merged:
             noise = self._rng.uniform

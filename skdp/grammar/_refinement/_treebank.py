@@ -74,76 +74,47 @@ class Treebank(NamedTuple):
 
 def flatten(trees: Sequence[ParseTree], words: Sequence[Sequence[int] | Ints]) -> Treebank:
     """Return binary trees with the ids of their words as arrays; words must be only children."""
-    names: dict[str, int] = {}
-    keys: list[tuple[int, ...]] = []  # key of every node: symbol, then word or child symbols
-    left: list[int] = []
-    right: list[int] = []
-    symbols: list[int] = []
+    items = [list(tree._flat()) for tree in trees]
+    names = sorted({item[0] for tree in items for item in tree if not isinstance(item, str)})
+    ids = {name: symbol for symbol, name in enumerate(names)}
+    keys: list[tuple[int, ...]] = []  # of every node: symbol, then word or child symbols
+    children: list[tuple[int, int]] = []
     ptr = [0]
     longest = 0
-    for tree, ids in zip(trees, words, strict=True):
-        start, rest = len(symbols), iter(ids)
+    for tree, ids_of_words in zip(items, words, strict=True):
+        start, rest = len(keys), iter(ids_of_words)
         stack: list[tuple[int, int]] = []  # nodes (or -1) waiting for their parent, and heights
-        for item in tree._flat():
+        for item in tree:
             if isinstance(item, str):
                 stack.append((-1, 0))
                 continue
             label, n = item
-            symbol = names.setdefault(label, len(names))
             below = stack[-n:]
             del stack[-n:]
-            children = [node for node, _ in below]
-            height = 0
-            if children == [-1]:
-                keys.append((symbol, -1, next(rest)))
-                left.append(-1)
-            else:
-                keys.append((symbol, *(symbols[start + node] for node in children)))
-                left.append(children[0])
-                if n == 1:
-                    height = below[0][1] + 1
-                    longest = max(longest, height)
-            right.append(children[1] if n == 2 else -1)
-            stack.append((len(symbols) - start, height))
-            symbols.append(symbol)
-        ptr.append(len(symbols))
-    return _number(names, keys, symbols, left, right, ptr, longest)
-
-
-def _number(
-    names: dict[str, int],
-    keys: list[tuple[int, ...]],
-    symbols: list[int],
-    left: list[int],
-    right: list[int],
-    ptr: list[int],
-    longest: int,
-) -> Treebank:
-    """Return the treebank, with ordered symbols and rules."""
-    labels = sorted(names)
-    new = np.empty(len(names), dtype=np.int32)
-    for place, label in enumerate(labels):
-        new[names[label]] = place
-    lefts, rights = np.array(left, dtype=np.int32), np.array(right, dtype=np.int32)
-    kinds = np.where(lefts < 0, 0, np.where(rights < 0, 1, 2))
+            first, second = below[0][0], below[1][0] if n == 2 else -1
+            height = below[0][1] + 1 if n == 1 and first >= 0 else 0
+            longest = max(longest, height)
+            stack.append((len(keys) - start, height))
+            symbols = [next(rest)] if first < 0 else [keys[start + node][0] for node, _ in below]
+            keys.append((ids[label], *symbols))
+            children.append((first, second))
+        ptr.append(len(keys))
+    left, right = np.array(children, dtype=np.int32).reshape(-1, 2).T.copy()
+    kinds = np.where(left < 0, 0, np.where(right < 0, 1, 2))
     rule = np.empty(len(keys), dtype=np.int32)
     tables: list[Ints] = []
-    for kind, width in enumerate((3, 2, 3)):
+    for kind, width in enumerate((2, 2, 3)):
         nodes = np.flatnonzero(kinds == kind)
         rows = np.array([keys[node] for node in nodes], dtype=np.int32).reshape(-1, width)
-        if kind == 0:
-            rows = np.column_stack([new[rows[:, 0]], rows[:, 2]])
-        else:
-            rows = new[rows]
         unique = unique_rows(rows)
         rule[nodes] = unique.places
         tables.append(unique.distinct.astype(np.int32))
-    tree_ptr = np.array(ptr, dtype=np.int64)
-    tops = new[np.array(symbols, dtype=np.int64)[tree_ptr[1:] - 1]]
+    tops = np.array([keys[end - 1][0] for end in ptr[1:]], dtype=np.int32)
     roots, root_rule = np.unique(tops, return_inverse=True)
     emission, unary, binary = tables
-    rules = CoarseRules(tuple(labels), roots.astype(np.int32), emission, unary, binary, longest)
-    return Treebank(rules, lefts, rights, rule, tree_ptr, root_rule.astype(np.int32))
+    rules = CoarseRules(tuple(names), roots, emission, unary, binary, longest)
+    tree_ptr = np.array(ptr, dtype=np.int64)
+    return Treebank(rules, left, right, rule, tree_ptr, root_rule.astype(np.int32))
 
 
 # Ids of words, with classes for rare and new words.
@@ -154,11 +125,10 @@ _FIRST = "^"
 
 
 class TreebankLexicon:
-    """Known words, which occur at least `min_count` times, and classes of unknown words.
+    """Known words, which occur at least `min_count` times, and classes of unknown words."""
 
-    The class depends on the spelling, as in `TokenVectorizer`. The start of a sentence, where an
-    initial capital is uninformative, has separate classes.
-    """
+    # The class depends on the spelling, as in `TokenVectorizer`. The start of a sentence, where an
+    # initial capital is uninformative, has separate classes.
 
     def __init__(self, sentences: Sequence[Sequence[str]], min_count: int):
         sentences = [list(map(normalize_word, sentence)) for sentence in sentences]

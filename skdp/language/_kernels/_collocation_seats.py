@@ -31,6 +31,7 @@ from skdp.language._kernels._words import (
     event_probability,
     log_removed,
     remove_event,
+    seat_in,
 )
 from skdp.processes._kernels_franchise_dynamic import (
     COUNT,
@@ -48,7 +49,6 @@ from skdp.processes._kernels_franchise_dynamic import (
     leave_seat,
     record_change,
     split_share,
-    take_seat,
     undo_changes,
 )
 
@@ -89,9 +89,15 @@ def collocation_node(text):
 
 
 @njit_inlined
+def collocation_level(text):
+    """Return the level of the restaurant of collocations."""
+    return np.int64(text.character_order) + 1
+
+
+@njit_inlined
 def share_of(f, text, cell):
     """Return a and b of a collocation's predictive probability a + b p, with base probability p."""
-    return split_share(f, cell, collocation_node(text), np.int64(text.character_order) + 1)
+    return split_share(f, cell, collocation_node(text), collocation_level(text))
 
 
 @njit_inlined
@@ -219,18 +225,10 @@ def remove_words_of(f, text, prices, at, m, mask, rng):
 
 
 @njit_internal_nogc
-def _seat(f, text, cell, left):
-    """Seat a customer at a table of a cell of collocations."""
-    level = np.int64(text.character_order) + 1
-    n = f.nodes[collocation_node(text), 0]
-    take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + n))
-
-
-@njit_internal_nogc
 def add_collocation(f, text, prices, c, at, m, mask, rng):
-    """Seat a collocation with the current seats as weights; return the log of its probability, plus
-    the log ratio of a new table's sequential word probability to the one in the base.
-    """
+    """Seat a collocation with the current seats as weights; return the log of its probability."""
+    # The result includes the log ratio of a new table's sequential word probability to the one in
+    # the base.
     span = np.int64(c.spans[at, m - 1])
     cell = find_collocation(text, c, span, mask)
     own, back = share_of(f, text, cell)
@@ -240,7 +238,7 @@ def add_collocation(f, text, prices, c, at, m, mask, rng):
     if own > 0.0:
         left = next_double(rng) * math.exp(total)
         if left < own:
-            _seat(f, text, cell, left)
+            seat_in(f, cell, collocation_level(text), left)
             return total
     if cell < 0:
         cell = open_cell(f, text, c, span, mask)
@@ -275,7 +273,7 @@ def _add_end(f, text, c, rng):
     total = own + back * c.shares[0]
     left = next_double(rng) * total
     if left < own:
-        _seat(f, text, end_cell(text), left)
+        seat_in(f, end_cell(text), collocation_level(text), left)
     else:
         record_change(f, OPENED, end_cell(text), np.int32(1))
     return math.log(total)
@@ -321,13 +319,6 @@ def remove_collocations(f, text, prices, c, string, n, lengths, masks, rng):
         at -= lengths[i]
         total += remove_collocation(f, text, prices, c, at, lengths[i], masks[i], rng)
     return total
-
-
-@njit_inlined
-def settle(f, text, c, n_changes):
-    """Clear the journal, and free cells that its changes have left empty."""
-    f.counters[N_CHANGES] = 0
-    close_empty_cells(f, text, c, n_changes)
 
 
 # Moves of tables of collocations, which resegment all customers of a table at once.
@@ -412,9 +403,7 @@ def seat_tokens(f, text, c, cuts, ends, r, tokens, rng):
 
 @njit_internal_nogc
 def end_path(r, t, top):
-    """Write `steps` and `path` of the words that end at t from the logs in `weights`; return what
-    the steps sum to.
-    """
+    """Write `steps` and `path` at t from the logs in `weights`; return the sum of the steps."""
     total = 0.0
     for k in range(r.steps.shape[1]):
         weight = math.exp(r.weights[k] - top) if top > -math.inf else 0.0
@@ -446,18 +435,26 @@ def _weigh_cuts(f, text, prices, c, at, m, must, may, r):
             r.weights[k - 1] = log_weight
             top = max(top, log_weight)
         end_path(r, e, top)
+        r.inner[0, e - 1] = 1.0  # shares already are of all ways to get there
+
+
+@njit_inlined
+def inner_before(r, b, length):
+    """Return the sum over segmentations of a span that begins at b; 1 if it has no letters."""
+    return r.inner[b, length - 1] if length > 0 else 1.0
 
 
 @njit_internal_nogc
-def _draw_cuts(r, m, rng):
-    """Draw a segmentation of a span and return its inner cuts."""
+def draw_inner_cuts(r, b, m, rng):
+    """Draw the words of a span, the last first, and return its inner cuts."""
     mask, e = np.int64(0), m
     while True:
-        total = 0.0
         most = min(r.steps.shape[1], e)
-        for k in range(most):
-            total += r.steps[e, k]
-        e -= pick_place(r.steps[e, :most], total, rng) + 1
+        total = 0.0
+        for k in range(1, most + 1):
+            r.weights[k - 1] = inner_before(r, b, e - k) * r.steps[b + e, k - 1]
+            total += r.weights[k - 1]
+        e -= pick_place(r.weights[:most], total, rng) + 1
         if e == 0:
             return mask
         mask |= np.int64(1) << np.int64(e - 1)
@@ -499,7 +496,7 @@ def move_table(f, text, prices, c, tokens, table, cuts, r, rng):
     must, may = _known_of_tokens(text, tokens, table, m)
     old = remove_words_of(f, text, prices, at, m, old_mask, rng)
     _weigh_cuts(f, text, prices, c, at, m, must, may, r)
-    mask = _draw_cuts(r, m, rng)
+    mask = draw_inner_cuts(r, np.int64(0), m, rng)
     if mask == old_mask:
         # The same words may keep their seats.
         undo_changes(f, 0)

@@ -32,9 +32,11 @@ from skdp._numeric._random import next_double, next_open_double
 from skdp.language._kernels._collocation_seats import (
     add_collocations,
     close_empty_cells,
+    draw_inner_cuts,
     end_path,
     find_collocation,
     first_cell,
+    inner_before,
     is_cut,
     known_inside,
     list_collocations,
@@ -42,10 +44,15 @@ from skdp.language._kernels._collocation_seats import (
     log_share,
     probability_of_end,
     remove_collocations,
-    settle,
     share_of,
 )
-from skdp.language._kernels._filter import may_end, must_end, pick_place, weigh_words
+from skdp.language._kernels._filter import (
+    may_end,
+    move_to_front,
+    must_end,
+    pick_place,
+    weigh_words,
+)
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, N_CHANGES, undo_changes
 
 
@@ -107,12 +114,6 @@ def follow_path(text, c, string, power, s, r):
         if total > 0.0:
             for k in range(longest):
                 r.steps[t, k] /= total
-
-
-@njit_inlined
-def inner_before(r, b, length):
-    """Return the sum over segmentations of a span that begins at b; 1 if it has no letters."""
-    return r.inner[b, length - 1] if length > 0 else 1.0
 
 
 @njit_internal_nogc
@@ -236,22 +237,6 @@ def log_string(f, text, c, string, power, r):
 
 
 @njit_internal_nogc
-def _draw_inner_cuts(r, b, m, rng):
-    """Draw the words of a new table of a span and return its inner cuts."""
-    mask, e = np.int64(0), m
-    while True:
-        most = min(r.steps.shape[1], e)
-        total = 0.0
-        for k in range(1, most + 1):
-            r.weights[k - 1] = inner_before(r, b, e - k) * r.steps[b + e, k - 1]
-            total += r.weights[k - 1]
-        e -= pick_place(r.weights[:most], total, rng) + 1
-        if e == 0:
-            return mask
-        mask |= np.int64(1) << np.int64(e - 1)
-
-
-@njit_internal_nogc
 def _draw_collocation(f, text, c, string, b, m, power, s, r, rng):
     """Draw the words of a span that is a collocation and return its inner cuts."""
     start = text.ptr[string]
@@ -273,7 +258,7 @@ def _draw_collocation(f, text, c, string, b, m, power, s, r, rng):
         cell = np.int64(c.following[i])
     if left < 0.0 or r.inner[b, m - 1] <= 0.0:
         return c.masks[last - first_cell(text)]
-    return _draw_inner_cuts(r, b, m, rng)
+    return draw_inner_cuts(r, b, m, rng)
 
 
 @njit_inlined_source
@@ -293,11 +278,8 @@ def draw_collocations(f, text, c, string, power, s, r, rng):
         free -= 1
         r.new_lengths[free] = m
         r.new_masks[free] = _draw_collocation(f, text, c, string, t, m, power, s, r, rng)
-    n = r.new_lengths.shape[0] - free
-    for i in range(n):
-        r.new_lengths[i] = r.new_lengths[free + i]
-        r.new_masks[i] = r.new_masks[free + i]
-    return n
+    move_to_front(r.new_masks, free)
+    return move_to_front(r.new_lengths, free)
 
 
 @njit_internal_nogc
@@ -420,11 +402,9 @@ def _find_best_of_span(f, text, c, start, b, m, back, s, r):
 
 @njit_inlined_source
 def _find_best(f, text, c, string, s, r, cuts):
-    """Write the most probable words of a string, after `weigh_words`.
-
-    `inner` then has the best segmentation of a span into words instead of the sum, `log_spans` its
-    log probability, and `forward` that of the best segmentation up to a letter.
-    """
+    """Write the most probable words of a string, after `weigh_words`."""
+    # `inner` then has the best segmentation of a span into words instead of the sum, `log_spans`
+    # its log probability, and `forward` that of the best segmentation up to a letter.
     follow_path(text, c, string, 1.0, s, r)
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
@@ -544,4 +524,6 @@ def seat_collocations(f, text, prices, c, order, cuts, ends, r, rng):
     for i in range(order.shape[0]):
         n = list_collocations(text, order[i], cuts, ends, r.lengths, r.masks)
         add_collocations(f, text, prices, c, order[i], n, r.lengths, r.masks, rng)
-        settle(f, text, c, f.counters[N_CHANGES])
+        n_changes = f.counters[N_CHANGES]
+        f.counters[N_CHANGES] = 0
+        close_empty_cells(f, text, c, n_changes)

@@ -98,11 +98,9 @@ def _follow_contexts(f, cells, n_letters, order, uniform, out):
 
 @njit_internal_nogc
 def _lift_stretches(text, prices, start, n, s):
-    """Find stretches without a cut whose letters are too improbable for a float.
-
-    Every segmentation has one word that contains such a stretch, so these words may have a common
-    factor. Its log goes to `scale_log[i]` (or 0), the first letter to `reach[i]`; i is the last.
-    """
+    """Find stretches without a cut whose letters are too improbable for a float."""
+    # Every segmentation has one word that contains such a stretch, so these words may have a common
+    # factor. Its log goes to `scale_log[i]` (or 0), the first letter to `reach[i]`; i is the last.
     last = text.character_order - 1
     first = 0
     for i in range(n):
@@ -125,10 +123,8 @@ def _lift_stretches(text, prices, start, n, s):
 
 @njit_internal_nogc
 def weigh_words(f, text, prices, string, power, s):
-    """Write the probabilities of all words of a string, without context.
-
-    Words that contain a very improbable stretch have the factor of `_lift_stretches`.
-    """
+    """Write the probabilities of all words of a string, without context."""
+    # Words that contain a very improbable stretch have the factor of `_lift_stretches`.
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     order, longest = text.character_order, text.span_ids.shape[1]
@@ -189,16 +185,22 @@ def raise_power(x, power):
 
 
 @njit_internal_nogc
-def extra_weight(f, text, v, w, alone, power):
-    """Return the weight of an observed word after v in excess of its back-off share."""
-    node = context_node(text, v)
+def extra_weight(f, text, node, depth, w, p, power):
+    """Return the weight of an observed word in a context in excess of its back-off share."""
     cell = find_cell(f, node, w)
     if cell < 0 or f.cells[cell, CUSTOMERS] == 0:
         return 0.0
-    own, back = split_share(f, cell, node, np.int64(text.character_order) + 1)
+    own, back = split_share(f, cell, node, np.int64(text.character_order) + depth)
     if power == 1.0:
         return own
-    return (own + back * alone) ** power - (back * alone) ** power
+    return (own + back * p) ** power - (back * p) ** power
+
+
+@njit_inlined
+def _back_off_in(f, text, node, depth, power):
+    """Return the back-off factor of words that were never seen in a context."""
+    _, back = split_share(f, np.int64(-1), node, np.int64(text.character_order) + depth)
+    return raise_power(back, power)
 
 
 @njit_inlined
@@ -206,9 +208,7 @@ def back_off(f, text, v, power):
     """Return the back-off factor of words that were never seen after v."""
     if text.word_order == 1:
         return 1.0
-    nobody = np.int64(-1)
-    _, back = split_share(f, nobody, context_node(text, v), np.int64(text.character_order) + 1)
-    return raise_power(back, power)
+    return _back_off_in(f, text, context_node(text, v), 1, power)
 
 
 @njit_inlined
@@ -221,68 +221,6 @@ def may_end(text, start, t, n):
 def must_end(text, start, t):
     """Return whether a word must end at t."""
     return t > 0 and text.known[start + t - 1] == 1
-
-
-@njit_internal_nogc
-def _filter_pairs(f, text, string, power, s):
-    """Write `alpha`, `reach` and `shown` of a string, after `weigh_words`."""
-    start = text.ptr[string]
-    n = text.ptr[string + 1] - start
-    longest = text.span_ids.shape[1]
-    has_contexts = text.word_order > 1
-    v_start = np.int64(text.n_spans)
-    # The start acts as a word, the only one that ends at 0.
-    s.alpha[0, :] = 0.0
-    s.alpha[0, 0] = 1.0
-    s.reach[0] = back_off(f, text, v_start, power)
-    s.shown[0, 0] = 1
-    if longest > 1:
-        s.shown[0, 1] = -1
-    s.scale_log[0] = 0.0
-    log_scale = 0.0
-    for t in range(1, n + 1):
-        n_shown = 0
-        reach = total = 0.0
-        is_open = may_end(text, start, t, n)
-        for k in range(1, min(longest, t) + 1):
-            if not is_open:
-                s.alpha[t, k - 1] = 0.0
-                continue
-            b = t - k
-            weight = s.tempered[t, k - 1] * s.reach[b]
-            has_customers = is_shared(text, start + b, k)
-            w = span_word(text, start, t, k) if has_customers else np.int64(-1)
-            if has_customers and has_contexts and f.cells[text.root_cell + w, CUSTOMERS] > 0:
-                alone = s.alone[t, k - 1]
-                for q in range(longest):
-                    j = np.int64(s.shown[b, q])
-                    if j < 0:
-                        break
-                    v = context_word(text, start, b, j)
-                    extra = extra_weight(f, text, v, w, alone, power)
-                    if extra > 0.0:
-                        weight += s.alpha[b, j - 1] * extra
-            s.alpha[t, k - 1] = weight
-            total += weight
-            if weight > 0.0:
-                reach += weight * (back_off(f, text, w, power) if has_customers else 1.0)
-                if has_customers and has_contexts and f.nodes[context_node(text, w), 0] > 0:
-                    s.shown[t, n_shown] = k
-                    n_shown += 1
-            is_open = not must_end(text, start, b)
-        if n_shown < longest:
-            s.shown[t, n_shown] = -1
-        s.reach[t] = reach
-        s.scale_log[t] = log_scale
-        if 0.0 < total < SMALL:
-            # Everything that later words refer to gets the same scale, since only ratios matter.
-            factor = 1.0 / total
-            log_scale += math.log(total)
-            for b in range(max(0, t - longest + 1), t + 1):
-                s.reach[b] *= factor
-                s.scale_log[b] = log_scale
-                for k in range(longest):
-                    s.alpha[b, k] *= factor
 
 
 @njit_inlined
@@ -325,54 +263,13 @@ def pick_place(weights, total, rng):
     return last
 
 
-@njit_inlined_source
-def _log_total_pairs(f, text, prices, string, power, s):
-    """Return the log of the summed weight of all segmentations of a string."""
-    start = text.ptr[string]
-    n = text.ptr[string + 1] - start
-    total = 0.0
-    for k in range(1, max(min(text.span_ids.shape[1], n), 1) + 1):  # for no letters, only the start
-        if s.alpha[n, k - 1] > 0.0:
-            end = end_probability(f, text, prices, context_word(text, start, n, k))
-            total += s.alpha[n, k - 1] * raise_power(end, power)
-    return math.log(total) + s.scale_log[n]
-
-
-@njit_inlined_source
-def _draw_pairs(f, text, prices, string, power, s, rng):
-    """Draw a segmentation to `s.new_words`, the last word first; return its length with the end."""
-    start = text.ptr[string]
-    t = n = text.ptr[string + 1] - start
-    longest = text.span_ids.shape[1]
-    k = 0
-    free = s.new_words.shape[0] - 1
-    s.new_words[free] = text.n_spans
-    while t > 0:
-        # Weights of the words that end at t, given the following word.
-        weights = s.beta[t]
-        total = 0.0
-        for j in range(1, longest + 1):
-            weight = s.alpha[t, j - 1] if j <= t else 0.0
-            if weight > 0.0:
-                v = span_word(text, start, t, j)
-                if t == n:
-                    probability = end_probability(f, text, prices, v)
-                elif not is_shared(text, start + t - j, j):
-                    probability = s.alone[t + k, k - 1]
-                else:
-                    w = span_word(text, start, t + k, k)
-                    probability = following_probability(f, text, v, w, s.alone[t + k, k - 1])
-                weight *= raise_power(probability, power)
-            weights[j - 1] = weight
-            total += weight
-        k = pick_place(weights, total, rng) + 1
-        free -= 1
-        s.new_words[free] = span_word(text, start, t, k)
-        t -= k
-    n_words = s.new_words.shape[0] - free
-    for e in range(n_words):
-        s.new_words[e] = s.new_words[free + e]
-    return n_words
+@njit_inlined
+def move_to_front(array, first):
+    """Move the entries from `first` on to the front; return their number."""
+    n = array.shape[0] - first
+    for i in range(n):
+        array[i] = array[first + i]
+    return n
 
 
 @njit_internal_nogc
@@ -458,27 +355,6 @@ def find_pair(f, text, v, w):
 
 
 @njit_internal_nogc
-def _extra_after(f, text, pair, w, p, power):
-    """Return the weight of an observed word after a pair in excess of its back-off share."""
-    node = two_word_node(text, pair)
-    cell = find_cell(f, node, w)
-    if cell < 0 or f.cells[cell, CUSTOMERS] == 0:
-        return 0.0
-    own, back = split_share(f, cell, node, np.int64(text.character_order) + 2)
-    if power == 1.0:
-        return own
-    return (own + back * p) ** power - (back * p) ** power
-
-
-@njit_inlined
-def _back_off_after(f, text, pair, power):
-    """Return the back-off factor of words that were never seen after a pair."""
-    node = two_word_node(text, pair)
-    _, back = split_share(f, np.int64(-1), node, np.int64(text.character_order) + 2)
-    return raise_power(back, power)
-
-
-@njit_internal_nogc
 def _extra_of_pairs(f, text, b, before, w, p, power, pairs):
     """Return the weight of a word that begins at b in excess of the back-off of all pairs."""
     extra = 0.0
@@ -486,21 +362,21 @@ def _extra_of_pairs(f, text, b, before, w, p, power, pairs):
         pair = np.int64(pairs.cells[b, before - 1, i])
         if pair < 0:
             break
-        extra += pairs.weights[b, before - 1, i] * _extra_after(f, text, pair, w, p, power)
+        after = extra_weight(f, text, two_word_node(text, pair), 2, w, p, power)
+        extra += pairs.weights[b, before - 1, i] * after
     return extra
 
 
 @njit_internal_nogc
-def _weigh_pairs(f, text, start, t, k, power, s, pairs):
+def _weigh_pairs(f, text, start, t, k, w, power, s, pairs):
     """Write the weights of all paths to a word of k letters that ends at t; return their sum."""
     longest = text.span_ids.shape[1]
     b = t - k
-    w = span_word(text, start, t, k)
     level = np.int64(text.character_order) + 1
     rest = s.tempered[t, k - 1] * s.reach[b]
     weight, reach = rest, 0.0
     n = 0
-    if f.cells[text.root_cell + w, CUSTOMERS] > 0:
+    if w >= 0 and f.cells[text.root_cell + w, CUSTOMERS] > 0:
         alone = s.alone[t, k - 1]
         for q in range(longest):
             before = np.int64(s.shown[b, q])
@@ -519,7 +395,8 @@ def _weigh_pairs(f, text, start, t, k, power, s, pairs):
             extra += _extra_of_pairs(f, text, b, before, w, p, power, pairs)
             rest -= shared
             weight += extra
-            reach += (shared + extra) * _back_off_after(f, text, pair, power)
+            back = _back_off_in(f, text, two_word_node(text, pair), 2, power)
+            reach += (shared + extra) * back
             pairs.cells[t, k - 1, n] = pair
             pairs.lengths[t, k - 1, n] = before
             pairs.weights[t, k - 1, n] = shared + extra
@@ -532,14 +409,36 @@ def _weigh_pairs(f, text, start, t, k, power, s, pairs):
 
 
 @njit_internal_nogc
+def _weigh_word(f, text, start, t, k, w, power, s):
+    """Write the weight of all paths to a word of k letters that ends at t; return it."""
+    b = t - k
+    weight = s.tempered[t, k - 1] * s.reach[b]
+    if w >= 0 and text.word_order > 1 and f.cells[text.root_cell + w, CUSTOMERS] > 0:
+        alone = s.alone[t, k - 1]
+        for q in range(s.shown.shape[1]):
+            j = np.int64(s.shown[b, q])
+            if j < 0:
+                break
+            node = context_node(text, context_word(text, start, b, j))
+            extra = extra_weight(f, text, node, 1, w, alone, power)
+            if extra > 0.0:
+                weight += s.alpha[b, j - 1] * extra
+    s.alpha[t, k - 1] = weight
+    return weight
+
+
+@njit_internal_nogc
 def _scale_up(t, total, log_scale, s, pairs):
     """Rescale everything that words after t refer to, since only ratios matter."""
-    longest = pairs.rest.shape[1]
+    longest = s.alpha.shape[1]
     factor = 1.0 / total
     for b in range(max(0, t - longest + 1), t + 1):
         s.reach[b] *= factor
         s.scale_log[b] = log_scale
         for k in range(max(min(longest, b), 1)):
+            if pairs is None:
+                s.alpha[b, k] *= factor
+                continue
             pairs.rest[b, k] *= factor
             pairs.reach[b, k] *= factor
             for q in range(longest):
@@ -549,19 +448,22 @@ def _scale_up(t, total, log_scale, s, pairs):
 
 
 @njit_internal_nogc
-def _filter_triples(f, text, string, power, s, pairs):
+def filter_words(f, text, string, power, s, pairs):
     """Write the weights of all paths to each word of a string, after `weigh_words`."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]
+    # The start acts as a word, the only one that ends at 0. Nothing precedes it: it is in no pair.
+    if pairs is None:
+        s.alpha[0, 0] = 1.0
+    else:
+        pairs.cells[0, 0, 0] = -1
+        pairs.rest[0, 0] = pairs.reach[0, 0] = 1.0
     s.reach[0] = back_off(f, text, np.int64(text.n_spans), power)
     s.shown[0, 0] = 1
     if longest > 1:
         s.shown[0, 1] = -1
     s.scale_log[0] = 0.0
-    # Nothing precedes the start, so it is not in a pair.
-    pairs.cells[0, 0, 0] = -1
-    pairs.rest[0, 0] = pairs.reach[0, 0] = 1.0
     log_scale = 0.0
     for t in range(1, n + 1):
         n_shown = 0
@@ -569,15 +471,24 @@ def _filter_triples(f, text, string, power, s, pairs):
         is_open = may_end(text, start, t, n)
         for k in range(1, min(longest, t) + 1):
             if not is_open:
-                pairs.cells[t, k - 1, 0] = -1
-                pairs.rest[t, k - 1] = pairs.reach[t, k - 1] = 0.0
+                if pairs is None:
+                    s.alpha[t, k - 1] = 0.0
+                else:
+                    pairs.cells[t, k - 1, 0] = -1
+                    pairs.rest[t, k - 1] = pairs.reach[t, k - 1] = 0.0
                 continue
-            weight = _weigh_pairs(f, text, start, t, k, power, s, pairs)
+            has_customers = is_shared(text, start + t - k, k)
+            w = span_word(text, start, t, k) if has_customers else np.int64(-1)
+            if pairs is None:
+                weight = all_paths = _weigh_word(f, text, start, t, k, w, power, s)
+            else:
+                weight = _weigh_pairs(f, text, start, t, k, w, power, s, pairs)
+                all_paths = pairs.reach[t, k - 1]
             total += weight
             if weight > 0.0:
-                w = span_word(text, start, t, k)
-                reach += pairs.reach[t, k - 1] * back_off(f, text, w, power)
-                if f.nodes[context_node(text, w), 0] > 0:
+                reach += all_paths * (back_off(f, text, w, power) if has_customers else 1.0)
+                is_context = has_customers and text.word_order > 1
+                if is_context and f.nodes[context_node(text, w), 0] > 0:
                     s.shown[t, n_shown] = k
                     n_shown += 1
             is_open = not must_end(text, start, t - k)
@@ -591,34 +502,35 @@ def _filter_triples(f, text, string, power, s, pairs):
 
 
 @njit_internal_nogc
-def _weigh_ends(f, text, prices, start, n, k, power, pairs):
+def weigh_end(f, text, prices, start, n, k, power, s, pairs):
     """Return the weight of all paths to a last word of k letters and the end after it."""
-    w = context_word(text, start, n, k)
-    p = end_probability(f, text, prices, w)
-    total = pairs.rest[n, k - 1] * raise_power(p, power)
-    for q in range(pairs.cells.shape[2]):
-        pair = np.int64(pairs.cells[n, k - 1, q])
-        if pair < 0:
-            break
-        after = probability_after(f, text, pair, np.int64(text.n_spans), p)
-        total += pairs.weights[n, k - 1, q] * raise_power(after, power)
+    rest = s.alpha[n, k - 1] if pairs is None else pairs.rest[n, k - 1]
+    p = end_probability(f, text, prices, context_word(text, start, n, k))
+    total = rest * raise_power(p, power)
+    if pairs is not None:
+        for q in range(pairs.cells.shape[2]):
+            pair = np.int64(pairs.cells[n, k - 1, q])
+            if pair < 0:
+                break
+            after = probability_after(f, text, pair, np.int64(text.n_spans), p)
+            total += pairs.weights[n, k - 1, q] * raise_power(after, power)
     return total
 
 
 @njit_internal_nogc
-def _log_total_triples(f, text, prices, string, power, s, pairs):
+def log_total(f, text, prices, string, power, s, pairs):
     """Return the log of the summed weight of all segmentations of a string."""
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     total = 0.0
     for k in range(1, max(min(text.span_ids.shape[1], n), 1) + 1):  # for no letters, only the start
-        total += _weigh_ends(f, text, prices, start, n, k, power, pairs)
+        total += weigh_end(f, text, prices, start, n, k, power, s, pairs)
     return math.log(total) + s.scale_log[n]
 
 
 @njit_inlined_source
-def _draw_triples(f, text, prices, string, power, s, pairs, rng):
-    """Draw a segmentation of a string, the last word first, like `_draw_pairs`."""
+def draw_words(f, text, prices, string, power, s, pairs, rng):
+    """Draw a segmentation to `s.new_words`, the last word first; return its length with the end."""
     start = text.ptr[string]
     t = n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]
@@ -632,10 +544,11 @@ def _draw_triples(f, text, prices, string, power, s, pairs, rng):
         for j in range(1, longest + 1):
             weights[j - 1] = 0.0
             if j <= n:
-                weights[j - 1] = _weigh_ends(f, text, prices, start, n, j, power, pairs)
+                weights[j - 1] = weigh_end(f, text, prices, start, n, j, power, s, pairs)
             total += weights[j - 1]
         k = pick_place(weights, total, rng) + 1
-        p = end_probability(f, text, prices, span_word(text, start, n, k))
+        if pairs is not None:
+            p = end_probability(f, text, prices, span_word(text, start, n, k))
     while t > 0:
         w = span_word(text, start, t, k)
         free -= 1
@@ -645,54 +558,31 @@ def _draw_triples(f, text, prices, string, power, s, pairs, rng):
             break
         # Weights of the preceding words, given the following words.
         weights, total = s.beta[b], 0.0
+        alone = s.alone[t, k - 1]
+        paths = s.alpha[b] if pairs is None else pairs.reach[b]
         for j in range(1, longest + 1):
-            weight = 0.0
-            if j <= b and pairs.reach[b, j - 1] > 0.0:
-                v = span_word(text, start, b, j)
-                after = following_probability(f, text, v, w, s.alone[t, k - 1])
-                weight = pairs.reach[b, j - 1] * raise_power(after, power)
-                weight += _extra_of_pairs(f, text, b, j, w, after, power, pairs)
-                pair = find_pair(f, text, v, w)
-                q = p if pair < 0 else probability_after(f, text, pair, following, p)
-                weight *= raise_power(q, power)
+            weight = paths[j - 1] if j <= b else 0.0
+            if weight > 0.0:
+                v, after = span_word(text, start, b, j), alone
+                if is_shared(text, start + b - j, j):
+                    after = following_probability(f, text, v, w, alone)
+                weight *= raise_power(after, power)
+                if pairs is not None:
+                    weight += _extra_of_pairs(f, text, b, j, w, after, power, pairs)
+                    pair = find_pair(f, text, v, w)
+                    q = p if pair < 0 else probability_after(f, text, pair, following, p)
+                    weight *= raise_power(q, power)
             weights[j - 1] = weight
             total += weight
         j = pick_place(weights, total, rng) + 1
-        p = following_probability(f, text, span_word(text, start, b, j), w, s.alone[t, k - 1])
+        if pairs is not None:
+            p = following_probability(f, text, span_word(text, start, b, j), w, alone)
         following = w
         t, k = b, j
-    n_words = s.new_words.shape[0] - free
-    for e in range(n_words):
-        s.new_words[e] = s.new_words[free + e]
-    return n_words
+    return move_to_front(s.new_words, free)
 
 
-@njit_inlined_source
-def filter_words(f, text, string, power, s, pairs):
-    """Write the weights of all paths to each word of a string, after `weigh_words`."""
-    if pairs is None:
-        _filter_pairs(f, text, string, power, s)
-    else:
-        _filter_triples(f, text, string, power, s, pairs)
-
-
-@njit_inlined_source
-def log_total(f, text, prices, string, power, s, pairs):
-    """Return the log of the summed weight of all segmentations of a string."""
-    if pairs is None:
-        return _log_total_pairs(f, text, prices, string, power, s)
-    return _log_total_triples(f, text, prices, string, power, s, pairs)
-
-
-@njit_inlined_source
-def draw_words(f, text, prices, string, power, s, pairs, rng):
-    """Draw a segmentation to `s.new_words`; return its length with the end."""
-    if pairs is None:
-        return _draw_pairs(f, text, prices, string, power, s, rng)
-    return _draw_triples(f, text, prices, string, power, s, pairs, rng)
-
-
-# Posteriors of words, and the most probable cuts, if pairs are contexts.
+# Posteriors of words if pairs are contexts, and the most probable cuts.
 
 
 @njit_internal_nogc
@@ -703,7 +593,7 @@ def _share_out(f, text, b, before, w, p, share, pairs):
         pair = np.int64(pairs.cells[b, before - 1, i])
         if pair < 0:
             break
-        extra = _extra_after(f, text, pair, w, p, 1.0)
+        extra = extra_weight(f, text, two_word_node(text, pair), 2, w, p, 1.0)
         pairs.shares[b, before - 1, i] += share * pairs.weights[b, before - 1, i] * extra
 
 
@@ -719,8 +609,8 @@ def _gather_shares(f, text, t, k, pairs):
         pair = np.int64(pairs.cells[t, k - 1, q])
         if pair < 0:
             break
-        weight = pairs.weights[t, k - 1, q] * _back_off_after(f, text, pair, 1.0)
-        pairs.shares[t, k - 1, q] += share * weight
+        back = _back_off_in(f, text, two_word_node(text, pair), 2, 1.0)
+        pairs.shares[t, k - 1, q] += share * (pairs.weights[t, k - 1, q] * back)
         total += pairs.shares[t, k - 1, q]
     return total
 
@@ -762,7 +652,7 @@ def smooth_triples(f, text, prices, string, s, pairs, spans):
     end = np.int64(text.n_spans)
     total = 0.0
     for k in range(1, min(longest, n) + 1):
-        total += _weigh_ends(f, text, prices, start, n, k, 1.0, pairs)
+        total += weigh_end(f, text, prices, start, n, k, 1.0, s, pairs)
     for k in range(1, min(longest, n) + 1):
         p = end_probability(f, text, prices, span_word(text, start, n, k))
         pairs.rest_shares[n, k - 1] = pairs.rest[n, k - 1] * p / total
@@ -793,8 +683,10 @@ def smooth_triples(f, text, prices, string, s, pairs, spans):
 
 
 @njit_internal_nogc
-def _best_before(f, text, b, before, w, p, pairs):
+def _best_before(f, text, b, before, w, p, s, pairs):
     """Return the log probability of the best path to w through a given word, and its pair."""
+    if pairs is None:
+        return s.alpha[b, before - 1] + math.log(p), -1
     best, origin = -math.inf, -1
     if pairs.rest[b, before - 1] > -math.inf:
         best = pairs.rest[b, before - 1] + math.log(p)
@@ -810,45 +702,49 @@ def _best_before(f, text, b, before, w, p, pairs):
 
 
 @njit_inlined_source
-def find_best_triples(f, text, prices, string, s, pairs, cuts):
-    """Write the most probable cuts of a string, after `weigh_words`.
-
-    `weights` has the best log probability up to each observed pair, `rest` that of any other pair.
-    """
+def find_best_words(f, text, prices, string, s, pairs, cuts):
+    """Write the most probable cuts of a string, after `weigh_words`."""
+    # `alpha` has the best log probability up to a word, and `shown` the length of the preceding
+    # word. With pairs, `weights` has it up to each observed pair, and `rest` up to any other pair.
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]
-    pairs.rest[0, 0] = 0.0
-    pairs.cells[0, 0, 0] = -1
+    rest = s.alpha if pairs is None else pairs.rest
+    rest[0, 0] = 0.0
+    if pairs is not None:
+        pairs.cells[0, 0, 0] = -1
     last, last_k, last_q = -math.inf, 0, -1
     for t in range(1, n + 1):
         for k in range(1, min(longest, t) + 1):
             b = t - k
             w = span_word(text, start, t, k)
             n_seen = 0
-            pairs.rest[t, k - 1] = -math.inf
+            rest[t, k - 1] = -math.inf
             for before in range(1, max(min(longest, b), 1) + 1):
                 v = context_word(text, start, b, before)
                 p = following_probability(f, text, v, w, s.alone[t, k - 1])
-                value, origin = _best_before(f, text, b, before, w, p, pairs)
-                pair = find_pair(f, text, v, w)
+                value, origin = _best_before(f, text, b, before, w, p, s, pairs)
+                pair = np.int64(-1) if pairs is None else find_pair(f, text, v, w)
+                if pair < 0 and value <= rest[t, k - 1]:
+                    continue
                 q = longest
+                if pair < 0:
+                    rest[t, k - 1] = value
+                if pairs is None:
+                    s.shown[t, k - 1] = before
+                    continue
                 if pair >= 0:
                     q = n_seen
                     pairs.cells[t, k - 1, q] = pair
                     pairs.weights[t, k - 1, q] = value
                     n_seen += 1
-                elif value <= pairs.rest[t, k - 1]:
-                    continue
-                else:
-                    pairs.rest[t, k - 1] = value
                 pairs.lengths[t, k - 1, q] = before
                 pairs.origins[t, k - 1, q] = origin
-            if n_seen < longest:
+            if pairs is not None and n_seen < longest:
                 pairs.cells[t, k - 1, n_seen] = -1
             if t == n:
                 p = end_probability(f, text, prices, w)
-                value, q = _best_before(f, text, n, k, np.int64(text.n_spans), p, pairs)
+                value, q = _best_before(f, text, n, k, np.int64(text.n_spans), p, s, pairs)
                 if value > last:
                     last, last_k, last_q = value, k, q
     for i in range(start, start + n):
@@ -856,6 +752,9 @@ def find_best_triples(f, text, prices, string, s, pairs, cuts):
     t, k, q = n, last_k, last_q
     while t > 0:
         cuts[start + t - 1] = True
-        place = q if q >= 0 else longest
-        q = np.int64(pairs.origins[t, k - 1, place])
-        t, k = t - k, np.int64(pairs.lengths[t, k - 1, place])
+        if pairs is None:
+            t, k = t - k, np.int64(s.shown[t, k - 1])
+        else:
+            place = q if q >= 0 else longest
+            q = np.int64(pairs.origins[t, k - 1, place])
+            t, k = t - k, np.int64(pairs.lengths[t, k - 1, place])

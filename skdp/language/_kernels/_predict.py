@@ -21,26 +21,23 @@ import numpy as np
 from skdp._numeric._numba import njit_inlined_source, njit_loop
 from skdp.language._kernels._filter import (
     back_off,
-    context_word,
-    end_probability,
     extra_weight,
     filter_words,
-    find_best_triples,
-    following_probability,
+    find_best_words,
     log_total,
     smooth_triples,
     span_word,
+    weigh_end,
     weigh_words,
 )
+from skdp.language._kernels._words import context_node
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS
 
 
 @njit_inlined_source
 def _smooth_backward(f, text, prices, string, s, spans):
-    """Write the posterior of all words of a string, after `filter_words`, from the end.
-
-    That of unobserved pairs is collected in `beta[t, 0]` for the predecessors that end at t.
-    """
+    """Write the posterior of all words of a string, after `filter_words`, from the end."""
+    # That of unobserved pairs is collected in `beta[t, 0]` for the predecessors that end at t.
     start = text.ptr[string]
     n = text.ptr[string + 1] - start
     longest = text.span_ids.shape[1]
@@ -52,11 +49,9 @@ def _smooth_backward(f, text, prices, string, s, spans):
         s.beta[t, 0] = 0.0
     total = 0.0
     for j in range(1, min(longest, n) + 1):
-        if s.alpha[n, j - 1] > 0.0:
-            v = span_word(text, start, n, j)
-            weight = s.alpha[n, j - 1] * end_probability(f, text, prices, v)
-            spans[start + n - j, j - 1] = weight
-            total += weight
+        weight = weigh_end(f, text, prices, start, n, j, 1.0, s, None)
+        spans[start + n - j, j - 1] = weight
+        total += weight
     for j in range(1, min(longest, n) + 1):
         spans[start + n - j, j - 1] /= total
     for t in range(n, 0, -1):
@@ -79,8 +74,8 @@ def _smooth_backward(f, text, prices, string, s, spans):
                     j = np.int64(s.shown[b, q])
                     if j < 0:
                         break
-                    v = span_word(text, start, b, j)
-                    weight += s.alpha[b, j - 1] * extra_weight(f, text, v, w, alone, 1.0)
+                    node = context_node(text, span_word(text, start, b, j))
+                    weight += s.alpha[b, j - 1] * extra_weight(f, text, node, 1, w, alone, 1.0)
             share = posterior / weight
             s.beta[b, 0] += share * alone
             if is_seen:
@@ -88,8 +83,8 @@ def _smooth_backward(f, text, prices, string, s, spans):
                     j = np.int64(s.shown[b, q])
                     if j < 0:
                         break
-                    v = span_word(text, start, b, j)
-                    extra = extra_weight(f, text, v, w, alone, 1.0)
+                    node = context_node(text, span_word(text, start, b, j))
+                    extra = extra_weight(f, text, node, 1, w, alone, 1.0)
                     spans[start + b - j, j - 1] += share * s.alpha[b, j - 1] * extra
 
 
@@ -116,52 +111,12 @@ def find_posteriors(f, text, prices, s, pairs, spans):
             smooth_triples(f, text, prices, string, s, pairs, spans)
 
 
-@njit_inlined_source
-def _find_best(f, text, prices, string, s, cuts):
-    """Write the most probable cuts of a string, after `weigh_words`.
-
-    `alpha` has the best log probability up to a word, `shown` the length of the preceding word.
-    """
-    start = text.ptr[string]
-    n = text.ptr[string + 1] - start
-    longest = text.span_ids.shape[1]
-    last_k, last = 0, -math.inf
-    s.alpha[0, 0] = 0.0
-    for t in range(1, n + 1):
-        for k in range(1, min(longest, t) + 1):
-            b = t - k
-            w = span_word(text, start, t, k)
-            best, best_j = -math.inf, 1
-            for j in range(1, max(min(longest, b), 1) + 1):
-                v = context_word(text, start, b, j)
-                weight = s.alpha[b, j - 1] + math.log(
-                    following_probability(f, text, v, w, s.alone[t, k - 1])
-                )
-                if weight > best:
-                    best, best_j = weight, j
-            s.alpha[t, k - 1] = best
-            s.shown[t, k - 1] = best_j
-            if t == n:
-                best += math.log(end_probability(f, text, prices, w))
-                if best > last:
-                    last, last_k = best, k
-    t, k = n, last_k
-    for i in range(start, start + n):
-        cuts[i] = False
-    while t > 0:
-        cuts[start + t - 1] = True
-        t, k = t - k, s.shown[t, k - 1]
-
-
 @njit_loop
 def find_best_cuts(f, text, prices, s, pairs, cuts):
     """Write the most probable cuts of strings."""
     for string in range(text.ptr.shape[0] - 1):
         weigh_words(f, text, prices, string, 1.0, s)
-        if pairs is None:
-            _find_best(f, text, prices, string, s, cuts)
-        else:
-            find_best_triples(f, text, prices, string, s, pairs, cuts)
+        find_best_words(f, text, prices, string, s, pairs, cuts)
 
 
 @njit_loop

@@ -144,10 +144,8 @@ def find_occurrences(text: Text, longest: int, most_sites: int) -> Occurrences:
 
 @njit_internal_nogc
 def _find_sites(text, where, w, k, split, cuts, sites):
-    """Write the sites of a word; return their number, and 1 if all are joined, 0 if all are split.
-
-    The number is -1 if there are too many or they differ.
-    """
+    """Write the sites of a word; return their number, and 1 if all are joined, 0 if split."""
+    # The number is -1 if there are too many or they differ.
     n, joined = 0, -1
     for q in range(where.place_ptr[w], where.place_ptr[w + 1]):
         p = np.int64(where.places[q])

@@ -44,11 +44,9 @@ def reach(
     symbols, slots, positions, begin, child_ptr, symbol, above, cell_ptr, outcome, leaf, text,
     contexts, depths, cells, tails,
 ):  # fmt: skip
-    """Write the longest context seen before each event, and the longest with its outcome.
-
-    `contexts` are in the trie and have `depths` symbols; at a leaf, `tails` more agree with the
-    text. `cells` are of the outcome, in the longest context that has one; -1 if there is none.
-    """
+    """Write the longest context seen before each event, and the longest with its outcome."""
+    # `contexts` are in the trie and have `depths` symbols; at a leaf, `tails` more agree with the
+    # text. `cells` are of the outcome, in the longest context that has one; -1 if there is none.
     for i in range(slots.shape[0]):
         u = 0
         m = 0

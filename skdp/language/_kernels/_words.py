@@ -37,17 +37,17 @@ from skdp.processes._kernels_franchise_dynamic import (
     split_share,
     take_seat,
 )
+from skdp.processes._kernels_interpolated import find_place
 
 SMALLEST_BASE = 1e-240
 """Lower bound on the base probability of a word, for long words of rare letters."""
 
 
 class Text(NamedTuple):
-    """Strings, and the places of their restaurants.
+    """Strings, and the places of their restaurants."""
 
-    Cells in order: letters, spans at the root, the end at the root, hashed cells. Nodes: letters,
-    the root of words, contexts of one word, the start, contexts of two words.
-    """
+    # Cells in order: letters, spans at the root, the end at the root, hashed cells. Nodes: letters,
+    # the root of words, contexts of one word, the start, contexts of two words.
 
     ptr: NDArray[np.int64]
     span_ids: NDArray[np.int32]
@@ -71,29 +71,15 @@ class Text(NamedTuple):
 
 
 @njit_inlined
-def letter_cell(text, at, r):
-    """Return the cell of the letter at a place, after r letters of its word, and its level."""
+def symbol_cell(text, at, k, r):
+    """Return cell and level of symbol r of a word of k letters at a place; symbol k is its end."""
+    cells, i = text.letter_cells, at + r
+    if r == k:
+        cells, i = text.end_cells, at + k - 1
     last = text.character_order - 1
     if r < last:
-        return np.int64(text.letter_cells[at, text.character_order + r]), r + 1
-    return np.int64(text.letter_cells[at, last]), last
-
-
-@njit_inlined
-def end_cell(text, at, k):
-    """Return the cell of the end of a word of k letters after a place, and its level."""
-    last = text.character_order - 1
-    if k < last:
-        return np.int64(text.end_cells[at, text.character_order + k]), k + 1
-    return np.int64(text.end_cells[at, last]), last
-
-
-@njit_inlined
-def symbol_cell(text, at, k, r):
-    """Return the cell of symbol r of the word of k letters at a place; symbol k is its end."""
-    if r < k:
-        return letter_cell(text, at + r, r)
-    return end_cell(text, at + k - 1, k)
+        return np.int64(cells[i, text.character_order + r]), r + 1
+    return np.int64(cells[i, last]), last
 
 
 @njit_internal_nogc
@@ -120,6 +106,13 @@ def spelling_probability(f, text, w):
     return product
 
 
+@njit_inlined
+def seat_in(f, cell, level, left):
+    """Seat a customer at a table of a cell."""
+    n_customers = f.nodes[np.int64(f.cells[cell, NODE]), 0]
+    take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + n_customers))
+
+
 @njit_internal_nogc
 def seat_letter(f, cell, level, probability, rng):
     """Seat a customer in a cell of letters; `probability` is that of its outcome."""
@@ -128,7 +121,7 @@ def seat_letter(f, cell, level, probability, rng):
         node = np.int64(f.cells[cell, NODE])
         own, back = split_share(f, cell, node, level)
         if left < own:
-            take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + f.nodes[node, 0]))
+            seat_in(f, cell, level, left)
             return
         record_change(f, OPENED, cell, np.int32(1))
         left = (left - own) / back
@@ -202,64 +195,47 @@ def two_word_node(text, pair):
     return np.int64(text.pair_node) + pair - text.hashed_cell
 
 
+@njit_inlined
+def find_seats(f, text, w, v, pair, depth):
+    """Return the node of a context, and the cell of a word there, -1 if there is none."""
+    if depth == 0:
+        return np.int64(text.root_node), np.int64(text.root_cell) + w
+    node = context_node(text, v) if depth == 1 else two_word_node(text, pair)
+    return node, find_cell(f, node, w)
+
+
 @njit_internal_nogc
 def event_probability(f, text, w, v, pair, depth, base):
     """Return the predictive probability of a word in its context."""
-    level = np.int64(text.character_order)
-    own, back = split_share(f, np.int64(text.root_cell) + w, np.int64(text.root_node), level)
-    probability = own + back * base
-    if depth >= 1:
-        node = context_node(text, v)
-        own, back = split_share(f, find_cell(f, node, w), node, level + 1)
-        probability = own + back * probability
-    if depth >= 2 and pair >= 0:
-        node = two_word_node(text, pair)
-        own, back = split_share(f, find_cell(f, node, w), node, level + 2)
+    probability = base
+    for m in range(depth + 1 if pair >= 0 else min(depth, 1) + 1):
+        node, cell = find_seats(f, text, w, v, pair, m)
+        own, back = split_share(f, cell, node, np.int64(text.character_order) + m)
         probability = own + back * probability
     return probability
 
 
 @njit_internal_nogc
-def _seat_in(f, cell, node, level, left):
-    """Seat a customer at a table of a cell."""
-    take_seat(f, cell, f.prior[level, 0], left * (f.prior[level, 1] + f.nodes[node, 0]))
-
-
-@njit_internal_nogc
 def add_event(f, text, prices, w, v, pair, depth, base, rng):
-    """Seat a word in its context, with the current seats as weights; return its probability, and
-    the log ratio of a new table's sequential letter probability to the one in `base`.
-    """
+    """Seat a word in its context; return its probability and the log ratio of its letters."""
+    # The current seats are the weights. The ratio is that of a new table's sequential letter
+    # probability to the one in `base`.
     probability = event_probability(f, text, w, v, pair, depth, base)
     left = next_double(rng) * probability
-    level = np.int64(text.character_order)
-    root = np.int64(text.root_cell) + w
-    if depth >= 2:
-        node = two_word_node(text, pair)
-        cell = find_cell(f, node, w)
-        own, back = split_share(f, cell, node, level + 2)
+    for m in range(depth, -1, -1):
+        node, cell = find_seats(f, text, w, v, pair, m)
+        level = np.int64(text.character_order) + m
+        own, back = split_share(f, cell, node, level)
         if left < own:
-            _seat_in(f, cell, node, level + 2, left)
+            seat_in(f, cell, level, left)
             return probability, 0.0
         if cell < 0:
-            parent = find_or_add_cell(f, context_node(text, v), w, root)
+            parent = np.int64(text.root_cell) + w
+            if m == 2:
+                parent = find_or_add_cell(f, context_node(text, v), w, parent)
             cell = find_or_add_cell(f, node, w, parent)
         record_change(f, OPENED, cell, np.int32(1))
         left = (left - own) / back
-    if depth >= 1:
-        node = context_node(text, v)
-        cell = find_cell(f, node, w)
-        own, back = split_share(f, cell, node, level + 1)
-        if left < own:
-            _seat_in(f, cell, node, level + 1, left)
-            return probability, 0.0
-        record_change(f, OPENED, find_or_add_cell(f, node, w, root), np.int32(1))
-        left = (left - own) / back
-    own, _ = split_share(f, root, np.int64(text.root_node), level)
-    if left < own:
-        _seat_in(f, root, np.int64(text.root_node), level, left)
-        return probability, 0.0
-    record_change(f, OPENED, root, np.int32(1))
     if w == text.n_spans:
         return probability, 0.0
     return probability, add_spelling(f, text, w, rng) - log_letters(text, prices, w, base)
@@ -281,15 +257,9 @@ def log_letters(text, prices, w, base):
 
 @njit_internal_nogc
 def remove_event(f, text, w, v, pair, depth, rng):
-    """Remove one of a word's customers in its context, drawn uniformly; return whether the letters
-    of a root table are removed with it, and the log of their probability.
-    """
-    if depth == 0:
-        cell = np.int64(text.root_cell) + w
-    elif depth == 1:
-        cell = find_cell(f, context_node(text, v), w)
-    else:
-        cell = find_cell(f, two_word_node(text, pair), w)
+    """Remove a customer of a word; return if letters go with it, and their log probability."""
+    # The customer is drawn uniformly, and letters are removed with a root table.
+    _, cell = find_seats(f, text, w, v, pair, depth)
     if not remove_customer(f, cell, rng) or w == text.n_spans:
         return False, 0.0
     return True, remove_spelling(f, text, w, rng)
@@ -381,9 +351,7 @@ def _is_marked(text, words, e, at, marks):
 
 @njit_internal_nogc
 def remove_words(f, text, prices, words, n_words, marks, log_wanted, rng):
-    """Remove the unmarked words of a string, the last first; return what `add_words` would, if
-    wanted.
-    """
+    """Remove the unmarked words, the last first; return what `add_words` would, if wanted."""
     total, at = 0.0, 0
     for e in range(n_words - 1):
         at += text.span_lengths[words[e]]
@@ -402,9 +370,8 @@ def remove_words(f, text, prices, words, n_words, marks, log_wanted, rng):
 
 @njit_internal_nogc
 def add_words(f, text, prices, words, n_words, marks, rng):
-    """Seat the unmarked words of a string in order; return the log of the product of their
-    probabilities, each given the seats so far, plus the log ratios of `add_event`.
-    """
+    """Seat the unmarked words of a string in order; return the log of their probability."""
+    # Each probability is given the seats so far, and includes the log ratio of `add_event`.
     total, at = 0.0, 0
     for e in range(n_words):
         if not _is_marked(text, words, e, at, marks):
@@ -419,21 +386,12 @@ def add_words(f, text, prices, words, n_words, marks, rng):
 #
 # | name | shape | meaning |
 # |---|---|---|
+# | contexts | | contexts of letters as an automaton: `Letters`, with the following arrays |
 # | first_cells | (n_nodes + 1,) | cells of u: first_cells[u]:first_cells[u + 1], by outcome |
 # | outcomes | (C,) | letter + 1, or 0, the end |
 # | following | (C,) | longest context after a cell's letter |
 # | node_parents, depths | (n_nodes,) | context without the oldest letter, and a context's level |
 # | counts | (L + 1,) | words by length; entry 0: words without letters, or too long |
-
-
-class Contexts(NamedTuple):
-    """The contexts of letters as an automaton, as listed in the table above."""
-
-    first_cells: NDArray[np.int32]
-    outcomes: NDArray[np.int32]
-    following: NDArray[np.int32]
-    node_parents: NDArray[np.int32]
-    depths: NDArray[np.int32]
 
 
 @njit_internal_nogc
@@ -457,33 +415,20 @@ def _draw_symbol(f, contexts, node, n_symbols, rng):
     return np.int64(next_double(rng) * n_symbols)
 
 
-@njit_internal_nogc
-def _find_outcome(contexts, node, outcome):
-    """Return the cell of an outcome after a context, or -1 if there is none."""
-    low, high = np.int64(contexts.first_cells[node]), np.int64(contexts.first_cells[node + 1])
-    end = high
-    while low < high:
-        middle = (low + high) // 2
-        if contexts.outcomes[middle] < outcome:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and contexts.outcomes[low] == outcome else np.int64(-1)
-
-
 @njit_loop
-def draw_lengths(f, contexts, start_node, n_symbols, n_draws, counts, rng):
+def draw_lengths(f, contexts, n_symbols, n_draws, counts, rng):
     """Draw words and count their lengths."""
     longest = counts.shape[0] - 1
     for _ in range(n_draws):
-        node, k = np.int64(start_node), 0
+        node, k = np.int64(contexts.start), 0
         while k <= longest:
             outcome = _draw_symbol(f, contexts, node, n_symbols, rng)
             if outcome == 0:
                 break
             k += 1
             while node >= 0:
-                cell = _find_outcome(contexts, node, outcome)
+                first, last = contexts.first_cells[node], contexts.first_cells[node + 1]
+                cell = find_place(outcome, contexts.outcomes, np.int64(first), np.int64(last))
                 if cell >= 0:
                     break
                 node = np.int64(contexts.node_parents[node])

@@ -18,7 +18,6 @@ from skdp.language._kernels._collocations import (
     score_collocations,
 )
 from skdp.language._kernels._filter import empty_scratch
-from skdp.language._kernels._words import Text
 from skdp.language._nested._layout import Spans, TextLayout, find_spans, lay_out, number_spans
 from skdp.language._nested._model import NestedModel, Reader, fill_restaurants, rank
 from skdp.processes._kernels_franchise_dynamic import (
@@ -31,18 +30,6 @@ from skdp.processes._kernels_franchise_dynamic import (
 # Numbering of the spans of a text up to the longest collocation, and their restaurants.
 
 
-class CollocationLayout(NamedTuple):
-    """Layout of the restaurants of a text."""
-
-    words: TextLayout  # spans that may be words; `n_hashed`: cells for collocations
-    spans: Spans  # all spans that may be collocations, with possible words first
-
-    @property
-    def text(self) -> Text:
-        """The strings, and the places of the restaurants of their words."""
-        return self.words.text
-
-
 def lay_out_collocations(
     tokens: Ints,
     ptr: Places,
@@ -53,7 +40,7 @@ def lay_out_collocations(
     n_cells: int | None = None,  # collocations with customers at a time; None: all in the strings
     *,
     for_reading: bool = False,
-) -> CollocationLayout:
+) -> TextLayout:
     """Return the numbering of all words and collocations that strings may contain."""
     spans = number_spans(tokens, ptr, lengths[1])
     n_words = int(np.searchsorted(spans.lengths, lengths[0], side="right"))
@@ -71,7 +58,7 @@ def lay_out_collocations(
         spans=words, for_reading=for_reading,
     )  # fmt: skip
     levels = np.append(layout.node_levels, np.int32(character_order + 1)).astype(np.int32)
-    return CollocationLayout(layout._replace(node_levels=as_readonly(levels)), spans)
+    return layout._replace(node_levels=as_readonly(levels), collocations=spans)
 
 
 def open_collocations(layout: TextLayout, n_tables: int, n_changes: int) -> DynamicFranchise:
@@ -129,12 +116,12 @@ class CollocationModel(NamedTuple):
         cls,
         f: DynamicFranchise,
         layout: TextLayout,
-        spans: Spans,
         c: Collocations,
         words: NestedModel,
     ) -> CollocationModel:
-        """Return the restaurants that have customers; `spans` are those of collocations."""
-        text = layout.text
+        """Return the restaurants that have customers."""
+        text, spans = layout.text, layout.collocations
+        assert spans is not None
         cells = np.flatnonzero(f.cells[text.hashed_cell + 1 :, CUSTOMERS])
         # Sort by letters, not by cell, since cells are assigned in arbitrary order.
         cells = cells[np.lexsort((c.masks[cells], c.span_of[cells]))]
@@ -180,7 +167,7 @@ class CollocationModel(NamedTuple):
         return [[words[w] for w in self.members[a:b]] for a, b in pairwise(self.ptr)]
 
 
-def lay_out_new(model: CollocationModel, tokens: Ints, ptr: Places) -> CollocationLayout:
+def lay_out_new(model: CollocationModel, tokens: Ints, ptr: Places) -> TextLayout:
     """Return the numbering for new strings, which is the same for all samples of a fit."""
     known = np.full(len(tokens), -1, dtype=np.int8)
     words = model.of_words
@@ -190,9 +177,10 @@ def lay_out_new(model: CollocationModel, tokens: Ints, ptr: Places) -> Collocati
     )
 
 
-def read_new(model: CollocationModel, layout: CollocationLayout) -> Reader:
+def read_new(model: CollocationModel, layout: TextLayout) -> Reader:
     """Return a reader of strings with the sample's restaurants; other restaurants are empty."""
-    of_words, text = model.of_words, layout.words.text
+    of_words, text, spans = model.of_words, layout.text, layout.collocations
+    assert spans is not None
     words = model.words()
     letters, ptr, masks = [], [0], []
     for members in pairwise(model.ptr):
@@ -202,7 +190,7 @@ def read_new(model: CollocationModel, layout: CollocationLayout) -> Reader:
         ptr.append(ptr[-1] + int(ends[-1]))
         masks.append(sum(1 << (int(end) - 1) for end in ends[:-1]))
     found = find_spans(
-        layout.spans,
+        spans,
         np.concatenate([np.zeros(0, dtype=np.int32), *letters]),
         np.array(ptr, dtype=np.int64),
     )
@@ -213,20 +201,20 @@ def read_new(model: CollocationModel, layout: CollocationLayout) -> Reader:
     cells[:, NODE] = text.pair_node
     cells[0, :2] = model.counts[-1]
     cells[1:, :2] = model.counts[:-1][is_there]
-    f = fill_restaurants(of_words, layout.words)
+    f = fill_restaurants(of_words, layout)
     f = f._replace(
         cells=np.concatenate([f.cells, cells]),
         parents=np.append(f.parents, np.full(n + 1, -1, dtype=np.int32)),
         nodes=np.concatenate([f.nodes, model.counts.sum(axis=0, dtype=np.int32)[None]]),
         prior=np.concatenate([f.prior, model.own_prior[None]]),
     )
-    heads = np.full(len(layout.spans.first), -1, dtype=np.int32)
+    heads = np.full(len(spans.first), -1, dtype=np.int32)
     numbers = text.hashed_cell + 1 + np.arange(n, dtype=np.int32)
     is_last = np.append(of[1:] != of[:-1], True)[:n]
     is_first = np.append(True, of[1:] != of[:-1])[:n]
     heads[of[is_first]] = numbers[is_first]
     collocations = Collocations(
-        layout.spans.ids,
+        spans.ids,
         heads,
         of.astype(np.int32),
         np.where(is_last, -1, numbers + 1).astype(np.int32),

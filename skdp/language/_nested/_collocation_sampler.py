@@ -12,12 +12,12 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_log_beta
 from skdp.language._kernels._collocation_seats import Collocations, empty_tokens, sweep_tables
 from skdp.language._kernels._collocations import empty_room, seat_collocations, sweep_collocations
-from skdp.language._kernels._filter import empty_scratch
 from skdp.language._nested._collocation_model import (
     CollocationModel,
     lay_out_collocations,
     open_collocations,
 )
+from skdp.language._nested._layout import Spans, TextLayout
 from skdp.language._nested._sampler import NestedSampler, NestedState, Settings, Strings
 from skdp.processes._kernels_franchise_dynamic import CUSTOMERS, TABLES
 
@@ -61,14 +61,14 @@ class CollocationState(NestedState):
 
 
 class CollocationSampler(NestedSampler):
-    """Markov chain over segmentations of strings into collocations, and of these into words.
+    """Markov chain over segmentations of strings into collocations, and of these into words."""
 
-    In `settings`, `word_order` is 1; the last discount and concentration are the collocations'.
-    """
+    # In `settings`, `word_order` is 1; the last discount and concentration are the collocations'.
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        "_layout", "_strings", "_scratch", "_spans", "_room", "_tokens"
+        *NestedSampler._data_attributes, "_room", "_tokens"
     )  # fmt: skip
+    _open: ClassVar[Any] = staticmethod(open_collocations)
 
     def __init__(
         self,
@@ -86,33 +86,33 @@ class CollocationSampler(NestedSampler):
 
     def attach(self, strings: Strings) -> None:
         """Set the data and everything that is derived from it."""
-        s = self.settings
-        self._strings = strings
-        self._layout, self._spans = lay_out_collocations(
-            *strings, (s.max_length, s.max_collocation), s.character_order
-        )
-        longest = int(np.diff(strings.ptr).max(initial=0))
-        self._scratch = empty_scratch(longest, s.max_length, s.character_order)
+        super().attach(strings)
+        s, longest = self.settings, int(np.diff(strings.ptr).max(initial=0))
         self._room = empty_room(longest, s.max_length, s.max_collocation)
         self._tokens = empty_tokens(len(strings.tokens), self._layout.n_hashed)
 
+    def _lay_out(self) -> TextLayout:
+        s = self.settings
+        lengths = s.max_length, s.max_collocation
+        return lay_out_collocations(*self._strings, lengths, s.character_order)
+
     def _open_restaurants(self) -> None:
         """Create empty restaurants with enough room for the sweeps."""
-        s, lengths = self.settings, np.diff(self._strings.ptr)
-        n, longest = int(lengths.sum()), int(lengths.max(initial=0))
-        self._f = open_collocations(
-            self._layout,
-            2 * (n + len(lengths)) + 2 * s.character_order * n + 1,
-            2 * (2 * (longest + 1) + 2 * longest * s.character_order),
-        )
-        self._heads = np.full(len(self._spans.first), -1, dtype=np.int32)
+        super()._open_restaurants()
+        self._heads = np.full(len(self._all_spans.first), -1, dtype=np.int32)
         self._span_of = np.full(self._layout.n_hashed, -1, dtype=np.int32)
         self._following = np.full(self._layout.n_hashed, -1, dtype=np.int32)
         self._masks = np.zeros(self._layout.n_hashed, dtype=np.int64)
 
+    @property
+    def _all_spans(self) -> Spans:
+        """Possible collocations, with possible words first."""
+        assert self._layout.collocations is not None
+        return self._layout.collocations
+
     def _collocations(self) -> Collocations:
         of_cells = self._span_of, self._following, self._masks
-        return Collocations(self._spans.ids, self._heads, *of_cells, self._shares)
+        return Collocations(self._all_spans.ids, self._heads, *of_cells, self._shares)
 
     # Initial state and sweeps
 
@@ -164,9 +164,8 @@ class CollocationSampler(NestedSampler):
 
     def _tables_of_base(self) -> tuple[float, float]:
         """Return the numbers of tables of ends and of collocations."""
-        return float(
-            self._f.cells[self._layout.text.hashed_cell, TABLES]
-        ), self._new_collocations()[0]
+        n_ends = float(self._f.cells[self._layout.text.hashed_cell, TABLES])
+        return n_ends, self._new_collocations()[0]
 
     def _price(self) -> None:
         """Set the prices of words, before length correction, and those of collocations."""
@@ -184,8 +183,7 @@ class CollocationSampler(NestedSampler):
     def log_joint(self) -> float:
         """Return the log probability of cuts, seats and parameters with the current prices."""
         total = super().log_joint()
-        n, n_words = self._new_collocations()
-        n_ends = float(self._f.cells[self._layout.text.hashed_cell, TABLES])
+        (n_ends, n), (_, n_words) = self._tables_of_base(), self._new_collocations()
         total += n_ends * math.log(self._shares[0]) + n * math.log(self._shares[1])
         total += (n_words - n) * math.log(self._shares[2])
         if isinstance(self.settings.stop_probability, str):
@@ -212,4 +210,4 @@ class CollocationSampler(NestedSampler):
         words = self._model_of_words(
             f._replace(cells=f.cells[:n], parents=f.parents[:n], prior=f.prior[:-1])
         )
-        return CollocationModel.of(f, self._layout, self._spans, self._collocations(), words)
+        return CollocationModel.of(f, self._layout, self._collocations(), words)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import (
     as_array,
@@ -27,7 +28,7 @@ from skdp.data import TokenSequences, check_sentences
 from skdp.data._frames import without_invisible
 from skdp.inference._chain import check_interrupts
 from skdp.inference._convergence import warn_user
-from skdp.language._kernels._words import Contexts, Text
+from skdp.language._kernels._words import Text
 from skdp.processes._kernels_franchise_dynamic import NODE, DynamicFranchise, empty_franchise
 
 # Numbering of the spans, contexts of letters and cells of letters of a text.
@@ -114,11 +115,10 @@ def find_spans(spans: Spans, tokens: Ints, ptr: Places) -> NDArray[np.int32]:
 
 
 class Letters(NamedTuple):
-    """All contexts of at most `order` - 1 letters, and the symbols that follow them.
+    """All contexts of at most `order` - 1 letters, and the symbols that follow them."""
 
-    Columns of `letter_cells` and `end_cells`: 0 to order - 1 by the number of letters of context,
-    then order - 1 more by the number of letters of context after the start of the word.
-    """
+    # Columns of `letter_cells` and `end_cells`: 0 to order - 1 by the number of letters of context,
+    # then order - 1 more by the number of letters of context after the start of the word.
 
     letter_cells: NDArray[np.int32]  # (n_letters, 2 * order - 1), of a letter; -1: no context
     end_cells: NDArray[np.int32]  # (n_letters, 2 * order - 1), of the end of a word after a letter
@@ -128,6 +128,7 @@ class Letters(NamedTuple):
     depths: NDArray[np.int32]  # (n_nodes,)
     node_parents: NDArray[np.int32]  # (n_nodes,)
     node_letters: NDArray[np.int32]  # (n_nodes,), oldest letter of the context, -1: word start
+    first_cells: NDArray[np.int32]  # (n_nodes + 1,), the first cell of each context, and n_cells
     following: NDArray[np.int32]  # (n_cells,), longest context after a cell's letter; -1 for ends
     start: int  # the context of the first letter of a word
 
@@ -190,22 +191,14 @@ def number_letters(tokens: Ints, ptr: Places, order: int) -> Letters:
             behind = starts[n:, m + 1]
         at = np.flatnonzero(cells[:n, column] >= 0)
         following[cells[at, column]] = behind[at]
-    found = {
-        "parents": parents,
-        "nodes": nodes,
-        "outcomes": cell_outcomes,
-        "depths": depths,
-        "node_parents": node_parents,
-        "node_letters": node_letters,
-    }
-    arrays: Any = {name: np.concatenate(each).astype(np.int32) for name, each in found.items()}
-    return Letters(
-        letter_cells=cells[:n].copy(),
-        end_cells=cells[n:].copy(),
-        following=following,
-        start=int(starts[0, 0]) if order > 1 and n else 0,
-        **arrays,
-    )
+    of_cells = np.concatenate(nodes)
+    changes = np.flatnonzero(np.diff(of_cells, prepend=-1))  # the cells of a context are contiguous
+    first_cells = np.full(n_nodes + 1, n_cells)
+    first_cells[of_cells[changes]] = changes
+    flat = map(np.concatenate, (parents, nodes, cell_outcomes, depths, node_parents, node_letters))
+    arrays = cells[:n].copy(), cells[n:].copy(), *flat, first_cells, following
+    readonly = [as_readonly(array.astype(np.int32, copy=False)) for array in arrays]
+    return Letters._make([*readonly, int(starts[0, 0]) if order > 1 and n else 0])
 
 
 # Restaurants of a text.
@@ -227,9 +220,9 @@ class TextLayout(NamedTuple):
     text: Text
     spans: Spans
     letters: Letters
-    contexts: Contexts
     node_levels: Ints  # (n_nodes,)
     n_hashed: int  # largest number of cells in addition to the cells at fixed places
+    collocations: Spans | None = None  # possible collocations, with possible words first
 
 
 def lay_out(
@@ -257,16 +250,15 @@ def lay_out(
         n_hashed = (word_order - 1) * (len(tokens) + len(ptr) + max(longest, n_spare))
     root_cell, hashed_cell = n_cells, n_cells + n_spans + 1
     pair_node = n_nodes + 1 + (n_spans + 1) * (word_order > 1)
+    shared = np.full(len(tokens), max_length, np.int32) if for_reading else find_shared(spans)
     text = Text(
         as_readonly(np.asarray(ptr, dtype=np.int64)),
         as_readonly(spans.ids),
-        as_readonly(letters.letter_cells),
-        as_readonly(letters.end_cells),
+        letters.letter_cells,
+        letters.end_cells,
         as_readonly(spans.first),
         as_readonly(spans.lengths),
-        as_readonly(
-            np.full(len(tokens), max_length, np.int32) if for_reading else find_shared(spans)
-        ),
+        as_readonly(shared),
         as_readonly(np.asarray(known, dtype=np.int8)),
         n_spans,
         character_order,
@@ -283,24 +275,8 @@ def lay_out(
     if word_order > 2:
         sizes.append(n_hashed)
     levels = [np.full(size, character_order + m) for m, size in enumerate(sizes)]
-    first_cells = np.append(_first_of_each(letters.nodes, n_nodes), n_cells)
-    contexts = Contexts(
-        as_readonly(first_cells.astype(np.int32)),
-        as_readonly(letters.outcomes),
-        as_readonly(letters.following),
-        as_readonly(letters.node_parents),
-        as_readonly(letters.depths),
-    )
     node_levels = np.concatenate([letters.depths, *levels]).astype(np.int32)
-    return TextLayout(text, spans, letters, contexts, as_readonly(node_levels), n_hashed)
-
-
-def _first_of_each(nodes: Ints, n_nodes: int) -> Places:
-    """Return the first cell of each node; the cells of a node are contiguous and not empty."""
-    first = np.zeros(n_nodes, dtype=np.int64)
-    changes = np.flatnonzero(np.diff(nodes, prepend=-1))
-    first[nodes[changes]] = changes
-    return first
+    return TextLayout(text, spans, letters, as_readonly(node_levels), n_hashed)
 
 
 def open_restaurants(layout: TextLayout, n_tables: int, n_changes: int) -> DynamicFranchise:
@@ -421,6 +397,7 @@ def _warn_of_one_string(estimator: Any, ptr: Places) -> None:
 
 def read_new_input(estimator: Any, X: Any) -> tuple[Ints, Places, Any]:
     """Return the letters of X, their offsets, and X as strings if it contains strings."""
+    check_is_fitted(estimator)
     if not holds_strings(X):
         _check_no_other_text(X, "Pass [X].")
         sequences = check_sentences(estimator, X, reset=False)
@@ -574,11 +551,9 @@ def check_word_length(
 
 
 def expected_word_length(tokens: Ints) -> float:
-    """Return lambda for new words of a text, from the entropy of its characters.
-
-    The bits of a character given the preceding characters grow roughly with the square of its
-    entropy, and a word carries roughly the same number of bits in all scripts.
-    """
+    """Return lambda for new words of a text, from the entropy of its characters."""
+    # The bits of a character given the preceding characters grow roughly with the square of its
+    # entropy, and a word carries roughly the same number of bits in all scripts.
     entropy = entr(np.unique(tokens, return_counts=True)[1] / len(tokens)).sum() / np.log(2.0)
     return float(np.clip(_SQUARED_BITS / max(entropy, 1.0) ** 2, 1.0, _LONGEST_MEAN))
 

@@ -24,6 +24,7 @@ from skdp.language._kernels._sweeps import (
 )
 from skdp.language._kernels._words import draw_lengths
 from skdp.language._nested._layout import (
+    TextLayout,
     expected_word_length,
     lay_out,
     open_restaurants,
@@ -147,6 +148,7 @@ class NestedSampler(ChainComponent):
     _data_attributes: ClassVar[tuple[str, ...]] = (
         "_layout", "_strings", "_scratch", "_pairs", "_occurrences"
     )  # fmt: skip
+    _open: ClassVar[Any] = staticmethod(open_restaurants)
 
     def __init__(
         self,
@@ -182,13 +184,17 @@ class NestedSampler(ChainComponent):
         """Set the data and everything that is derived from it."""
         s = self.settings
         self._strings = strings
-        orders = s.character_order, s.word_order
-        self._layout = lay_out(*strings, s.max_length, *orders, n_spare=3 * self._most_sites())
+        self._layout = self._lay_out()
         longest = int(np.diff(strings.ptr).max(initial=0))
         self._scratch = empty_scratch(longest, s.max_length, s.character_order)
         self._pairs = empty_pairs(s.word_order, longest, s.max_length, for_reading=False)
         if s.type_moves:
             self._occurrences = find_occurrences(self._layout.text, longest, self._most_sites())
+
+    def _lay_out(self) -> TextLayout:
+        s = self.settings
+        orders = s.character_order, s.word_order
+        return lay_out(*self._strings, s.max_length, *orders, n_spare=3 * self._most_sites())
 
     def _most_sites(self) -> int:
         """Return the largest number of sites of a word that are flipped at once."""
@@ -198,12 +204,13 @@ class NestedSampler(ChainComponent):
         """Create empty restaurants with enough room for the sweeps."""
         s, lengths = self.settings, np.diff(self._strings.ptr)
         n, longest = int(lengths.sum()), int(lengths.max(initial=0))
+        n_levels = len(s.discounts) - s.character_order  # words, and perhaps collocations
         # Words and letters of a string; three words at each site of a flipped word.
-        of_string = (longest + 1) * s.word_order + 2 * longest * s.character_order
+        of_string = (longest + 1) * n_levels + 2 * longest * s.character_order
         of_site = 3 * s.word_order + (2 * s.max_length + 3) * s.character_order
-        self._f = open_restaurants(
+        self._f = self._open(
             self._layout,
-            s.word_order * (n + len(lengths)) + 2 * s.character_order * n + 1,
+            n_levels * (n + len(lengths)) + 2 * s.character_order * n + 1,
             2 * max(of_string, self._most_sites() * of_site),
         )
 
@@ -389,11 +396,9 @@ class NestedSampler(ChainComponent):
         return uses_word_length(self.settings.length_correction)
 
     def _draw_word_length(self, rng: NDArray[np.uint64]) -> None:
-        """Draw lambda by slice sampling on its logarithm; Poisson lengths are 1 to L.
-
-        Long words increase lambda, and a larger lambda makes words longer: lambda would diverge if
-        it were drawn during the initialization or annealing.
-        """
+        """Draw lambda by slice sampling on its logarithm; Poisson lengths are 1 to L."""
+        # Long words increase lambda, and a larger lambda makes words longer: lambda would diverge
+        # if it were drawn during the initialization or annealing.
         (shape, rate), counts = self.length_prior, self._root_lengths()
         lengths = np.arange(1, len(counts) + 1)
         n, total = int(counts.sum()), int(counts @ lengths)
@@ -418,9 +423,8 @@ class NestedSampler(ChainComponent):
             self.prices[1:] *= s.length_correction
         elif self._uses_word_length():
             counts = np.zeros(s.max_length + 1, dtype=np.int64)
-            layout, n_symbols = self._layout, self._strings.n_symbols + 1
-            start = layout.letters.start
-            draw_lengths(self._f, layout.contexts, start, n_symbols, N_DRAWN, counts, rng)
+            letters, n_symbols = self._layout.letters, self._strings.n_symbols + 1
+            draw_lengths(self._f, letters, n_symbols, N_DRAWN, counts, rng)
             lengths = np.arange(1, s.max_length + 1)
             logs = lengths * math.log(self.word_length) - gammaln(lengths + 1.0)
             poisson = np.exp(logs - np.logaddexp.reduce(logs))

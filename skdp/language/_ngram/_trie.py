@@ -35,11 +35,10 @@ from skdp.processes._franchise import (
 
 @dataclass(frozen=True)
 class NgramEvents:
-    """Events of sentences: each word, and the end of each sentence if ends are events.
+    """Events of sentences: each word, and the end of each sentence if ends are events."""
 
-    The symbols of each sentence are in consecutive slots: a beginning, the words, an end. An event
-    is a slot, and its context consists of the preceding slots, back to the beginning.
-    """
+    # The symbols of each sentence are in consecutive slots: a beginning, the words, an end. An
+    # event is a slot, and its context consists of the preceding slots, back to the beginning.
 
     symbols: Ints  # (n_slots,), words; beginnings and ends are `n_words`
     slots: Places  # (n_events,)
@@ -77,11 +76,10 @@ class LongestContexts(NamedTuple):
 
 @dataclass(frozen=True)
 class NgramTrie(ContextIndex):
-    """All contexts of up to `order` - 1 symbols (restaurants), and all cells: outcomes in them.
+    """All contexts of up to `order` - 1 symbols (restaurants), and all cells: outcomes in them."""
 
-    Without an order: contexts with more than one event, and those with one more symbol. Among the
-    latter, contexts with one event are leaves, whose longer contexts are in the text.
-    """
+    # Without an order: contexts with more than one event, and those with one more symbol. Among the
+    # latter, contexts with one event are leaves, whose longer contexts are in the text.
 
     # Contexts and cells are numbered by depth, children of a context (one symbol longer at the far
     # end) in the order of that symbol, and the cells of a context in the order of outcomes.
@@ -273,11 +271,9 @@ def _cannot_be_held(letter: str) -> bool:
 
 
 def write_arpa(path: Any, trie: NgramTrie, model: InterpolatedModel, feature_names: Any) -> None:
-    """Write a model of a trie to a file; unseen unigrams have their base probabilities.
-
-    An n-gram is a cell with its context; its back-off weight is that of the context that consists
-    of the whole n-gram, if that was seen.
-    """
+    """Write a model of a trie to a file; unseen unigrams have their base probabilities."""
+    # An n-gram is a cell with its context; its back-off weight is that of the context that consists
+    # of the whole n-gram, if that was seen.
     place, words = check_path(path, "path"), check_names(feature_names, trie.n_words)
     with replace_file(place, "w", encoding="utf-8", newline="\n") as file:
         _write(file, trie, model, words)
@@ -319,12 +315,7 @@ def _unigrams(
     log_prob = np.full(n + 2, _NEVER)
     with np.errstate(divide="ignore"):
         log_prob[: trie.n_outcomes] = np.maximum(np.log10(model.top()), _NEVER)
-    weights = np.zeros(n + 2)
-    if trie.order > 1:
-        children = np.arange(trie.child_ptr[0], trie.child_ptr[1])
-        symbols = trie.symbol[children]
-        weights[np.where(symbols == n, n + 1, symbols)] = log_backoff[children]
-    return ids[:, None], log_prob, weights
+    return ids[:, None], log_prob, _weights(trie, ids[:, None], log_backoff)
 
 
 def _ngrams(
@@ -335,15 +326,17 @@ def _ngrams(
     cells = layout.cells_at(m)
     contexts = trie.contexts_at(m)[layout.node[cells] - layout.nodes_at(m).start]
     ngrams = np.column_stack([contexts, trie.outcome[cells]])
-    weights = np.zeros(len(ngrams))
-    if m + 1 < trie.order:
-        followed = {tuple(row): i for i, row in enumerate(trie.contexts_at(m + 1).tolist())}
-        first = layout.nodes_at(m + 1).start
-        for i, row in enumerate(ngrams.tolist()):
-            place = followed.get(tuple(row))
-            if place is not None:
-                weights[i] = log_backoff[first + place]
-    return ngrams, log_prob[cells], weights
+    return ngrams, log_prob[cells], _weights(trie, ngrams, log_backoff)
+
+
+def _weights(trie: NgramTrie, ngrams: Ints, log_backoff: Floats) -> Floats:
+    """Return the back-off weights of n-grams, 0 for those that are no contexts."""
+    m = ngrams.shape[1]
+    if m == trie.order:
+        return np.zeros(len(ngrams))
+    contexts = map(tuple, trie.contexts_at(m).tolist())
+    followed = dict(zip(contexts, log_backoff[trie.layout.nodes_at(m)].tolist(), strict=True))
+    return np.array([followed.get(tuple(row), 0.0) for row in ngrams.tolist()])
 
 
 # Sequences drawn from a language model.

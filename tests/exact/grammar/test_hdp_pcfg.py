@@ -29,8 +29,8 @@ from skdp.grammar import HDPPCFG, ParseTree
 from skdp.grammar._chart._ascents import MIN_WEIGHT, TopPrior, gradient, log_joint
 from skdp.grammar._chart._paths import SentenceBatches
 from skdp.grammar._induction._ascent import start_weights
-from skdp.grammar._induction._layout import GrammarLayout, count_expected
-from skdp.grammar._induction._partitions import count_best_trees
+from skdp.grammar._induction._layout import GrammarLayout
+from skdp.grammar._induction._partitions import rule_counts
 from skdp.grammar._induction._variational import MaximumLikelihoodGrammar, VariationalGrammar
 
 every_case = pytest.mark.parametrize("case", CASES)
@@ -192,7 +192,7 @@ def layout_of(case):
 
 
 SENTENCES = TokenSequences.from_sequences(CORPUS * 3, 3)
-expect_all = partial(count_expected, SENTENCES, np.dtype(np.float64), 1)
+expect_all = partial(rule_counts, SENTENCES, np.dtype(np.float64), 1)
 
 
 @every_case
@@ -217,7 +217,7 @@ def test_bound_never_falls(case):
 def test_likelihood_never_falls(case, pseudo_count, viterbi):
     layout, expect = layout_of(case), expect_all
     if viterbi:
-        expect = partial(count_best_trees, SentenceBatches.of(SENTENCES), 1)
+        expect = partial(rule_counts, SentenceBatches.of(SENTENCES), None, 1)
     for seed in range(3):
         bounds = climb(case, MaximumLikelihoodGrammar(layout, pseudo_count), expect, seed)
         assert np.all(np.diff(bounds) >= -1e-10 * np.abs(bounds[1:]))

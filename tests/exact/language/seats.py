@@ -77,8 +77,8 @@ def collocation_sizes(sampler, text):
         i = cell - numbers.hashed_cell - 1
         if i < 0:
             return END
-        first = sampler._spans.first[sampler._span_of[i]]
-        m, mask = sampler._spans.lengths[sampler._span_of[i]], int(sampler._masks[i])
+        spans, span = sampler._all_spans, sampler._span_of[i]
+        first, m, mask = spans.first[span], spans.lengths[span], int(sampler._masks[i])
         edges = [0, *(j + 1 for j in range(m - 1) if mask >> j & 1), m]
         return tuple(text[first + a : first + b] for a, b in pairwise(edges))
 

@@ -22,8 +22,8 @@ from skdp.grammar._chart._ascents import (
 from skdp.grammar._chart._engine import TreeArrays, inside
 from skdp.grammar._chart._paths import RuleWeights, SentenceBatches
 from skdp.grammar._induction._ascent import Induction, start_weights
-from skdp.grammar._induction._layout import GrammarLayout, count_expected
-from skdp.grammar._induction._partitions import count_rules, make_trees
+from skdp.grammar._induction._layout import GrammarLayout
+from skdp.grammar._induction._partitions import count_rules, make_trees, rule_counts
 from skdp.grammar._induction._variational import VariationalGrammar
 from skdp.metrics import bracket_scores
 
@@ -79,7 +79,7 @@ def test_trees_of_arrays():
 CORPUS = make_pcfg_corpus(150, random_state=0)
 LAYOUTS = [GrammarLayout(9, 6, None), GrammarLayout(9, 5, 6)]
 every_layout = pytest.mark.parametrize("layout", LAYOUTS, ids=["shared", "partitioned"])
-expect = partial(count_expected, SentenceBatches.of(CORPUS.data), np.dtype(np.float64), 1)
+expect = partial(rule_counts, SentenceBatches.of(CORPUS.data), np.dtype(np.float64), 1)
 
 
 def begin(layout, seed=0, n_annealed=0):
