@@ -65,7 +65,7 @@ def fits(model, X):
         assert np.all(np.isfinite(again.score_samples(X)))
         if sampler is None:  # groups, or latent features
             shares = again.transform(X)
-            assert shares.shape[1] == again.n_components_
+            assert shares.shape[1] == getattr(again, "n_clusters_", again.n_components_)
             assert np.all((shares >= 0.0) & (shares <= 1.0 + 1e-9))
         else:
             assert np.isfinite(again.predict_proba(X)).all()

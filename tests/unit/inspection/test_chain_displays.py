@@ -89,6 +89,7 @@ def test_trees_of_clusters():
         np.random.default_rng(0).normal(size=(90, 2)) + 9.0 * np.repeat(np.arange(3), 30)[:, None]
     )
     pieces = {"max_iter": 2, "burn_in": 0, "init": np.arange(90) // 10, "split_merge": False}
+    pieces["merge_overlapping"] = False
     model = DPMixture(**pieces, random_state=0).fit(rows)
     display = ClusterTreeDisplay.from_estimator(model)
     np.testing.assert_array_equal(display.linkage, model.cluster_tree().linkage)
