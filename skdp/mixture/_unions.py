@@ -89,8 +89,8 @@ def _continue_beyond_limits(
             continue
         for k in np.unique(components):
             distinct, counts = np.unique(column[components == k], return_counts=True)
-            limit, others = distinct[counts.argmax()], np.sort(column)
-            others = others[others != limit]
+            limit = distinct[counts.argmax()]
+            others = column[column != limit]
             if counts.max() < max(_AT_LIMIT * counts.sum(), _TWO) or not len(others):
                 continue
             own = np.flatnonzero((components == k) & (column == limit))
@@ -150,10 +150,13 @@ def has_gap(a: Floats, b: Floats) -> bool:
     """Return whether two samples, along their linear discriminant, have a gap between them."""
     if min(len(a), len(b)) < 2:
         return False
+    rows, apart = np.concatenate([a, b]), a.mean(axis=0) - b.mean(axis=0)
     centered = np.concatenate([a - a.mean(axis=0), b - b.mean(axis=0)])
-    within = centered.T @ centered
-    within += (1e-9 * np.trace(within) / len(within) + 1e-300) * np.eye(len(within))
-    places = np.concatenate([a, b]) @ np.linalg.solve(within, a.mean(axis=0) - b.mean(axis=0))
+    scales = np.maximum(centered.std(axis=0), 1e-5 * rows.std(axis=0))  # columns have any units
+    scales[scales == 0.0] = 1.0
+    centered /= scales
+    within = centered.T @ centered + 1e-9 * len(rows) * np.eye(rows.shape[1])
+    places = rows @ (np.linalg.solve(within, apart / scales) / scales)
     order = np.argsort(places)
     if len(order) > _MOST_POINTS:
         order = order[((np.arange(_MOST_POINTS) + 0.5) / _MOST_POINTS * len(order)).astype(int)]
