@@ -45,14 +45,27 @@ def find_clusters(
     if len(rows) > _MOST_ROWS:
         rows = np.sort(rng.choice(len(rows), _MOST_ROWS, replace=False))
     values, log_weights = values[rows], np.log(model.weights[:-1])
-    if (hidden := np.isnan(values)).any():
-        values = np.where(hidden, model.emission.sample(labels[rows].astype(np.int64), rng), values)
+    values = fill_hidden(values, labels[rows], rng)
     log_joint = model.emission.log_obs(values)[:, :-1] + log_weights
     posterior = np.exp(log_posterior(log_joint, log_weights))
     found = find_unions(model.emission, values, posterior, rng, n_labels)
     sizes = np.bincount(found, np.bincount(labels, minlength=len(found)))
     sizes[found[:n_labels]] = np.inf  # these are of different clusters, in the order of labels
     return np.asarray(np.argsort(np.argsort(-sizes, kind="stable"))[found])
+
+
+def fill_hidden(values: Floats, labels: Places, rng: np.random.Generator) -> Floats:
+    """Return rows with missing values drawn from the others of their component, if it has any."""
+    filled = values.copy()
+    for d in np.flatnonzero(np.isnan(values).any(axis=0)):
+        hidden = np.isnan(values[:, d])
+        for k in np.unique(labels[hidden]):
+            own = hidden & (labels == k)
+            donors = values[~hidden & (labels == k), d]
+            if not len(donors):
+                donors = np.zeros(1) if hidden.all() else values[~hidden, d]
+            filled[own, d] = rng.choice(donors, np.count_nonzero(own))
+    return filled
 
 
 def find_unions(
