@@ -45,14 +45,27 @@ def find_clusters(
     if len(rows) > _MOST_ROWS:
         rows = np.sort(rng.choice(len(rows), _MOST_ROWS, replace=False))
     values, log_weights = values[rows], np.log(model.weights[:-1])
-    if (hidden := np.isnan(values)).any():
-        values = np.where(hidden, model.emission.sample(labels[rows].astype(np.int64), rng), values)
+    values = fill_hidden(values, labels[rows], rng)
     log_joint = model.emission.log_obs(values)[:, :-1] + log_weights
     posterior = np.exp(log_posterior(log_joint, log_weights))
     found = find_unions(model.emission, values, posterior, rng, n_labels)
     sizes = np.bincount(found, np.bincount(labels, minlength=len(found)))
     sizes[found[:n_labels]] = np.inf  # these are of different clusters, in the order of labels
     return np.asarray(np.argsort(np.argsort(-sizes, kind="stable"))[found])
+
+
+def fill_hidden(values: Floats, labels: Places, rng: np.random.Generator) -> Floats:
+    """Return rows with missing values drawn from the others of their component, if it has any."""
+    filled = values.copy()
+    for d in np.flatnonzero(np.isnan(values).any(axis=0)):
+        hidden = np.isnan(values[:, d])
+        for k in np.unique(labels[hidden]):
+            own = hidden & (labels == k)
+            donors = values[~hidden & (labels == k), d]
+            if not len(donors):
+                donors = np.zeros(1) if hidden.all() else values[~hidden, d]
+            filled[own, d] = rng.choice(donors, np.count_nonzero(own))
+    return filled
 
 
 def find_unions(
@@ -89,8 +102,8 @@ def _continue_beyond_limits(
             continue
         for k in np.unique(components):
             distinct, counts = np.unique(column[components == k], return_counts=True)
-            limit, others = distinct[counts.argmax()], np.sort(column)
-            others = others[others != limit]
+            limit = distinct[counts.argmax()]
+            others = column[column != limit]
             if counts.max() < max(_AT_LIMIT * counts.sum(), _TWO) or not len(others):
                 continue
             own = np.flatnonzero((components == k) & (column == limit))
@@ -150,10 +163,13 @@ def has_gap(a: Floats, b: Floats) -> bool:
     """Return whether two samples, along their linear discriminant, have a gap between them."""
     if min(len(a), len(b)) < 2:
         return False
+    rows, apart = np.concatenate([a, b]), a.mean(axis=0) - b.mean(axis=0)
     centered = np.concatenate([a - a.mean(axis=0), b - b.mean(axis=0)])
-    within = centered.T @ centered
-    within += (1e-9 * np.trace(within) / len(within) + 1e-300) * np.eye(len(within))
-    places = np.concatenate([a, b]) @ np.linalg.solve(within, a.mean(axis=0) - b.mean(axis=0))
+    scales = np.maximum(centered.std(axis=0), 1e-5 * rows.std(axis=0))  # columns have any units
+    scales[scales == 0.0] = 1.0
+    centered /= scales
+    within = centered.T @ centered + 1e-9 * len(rows) * np.eye(rows.shape[1])
+    places = rows @ (np.linalg.solve(within, apart / scales) / scales)
     order = np.argsort(places)
     if len(order) > _MOST_POINTS:
         order = order[((np.arange(_MOST_POINTS) + 0.5) / _MOST_POINTS * len(order)).astype(int)]

@@ -428,7 +428,8 @@ class HDPHMMLT(HMMPredictions):
         super()._validate_parameters()
         self._priors()
         self._check_order(is_restricted=self._allowed() is not None)
-        self._merges()
+        if self.merge_overlapping is True:
+            self._merges()
         if self.duration is not None:
             if self.stickiness != 0.0:
                 raise ValueError(

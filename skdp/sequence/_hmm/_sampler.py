@@ -24,7 +24,7 @@ from skdp.emissions._common._protocol import (
     values_for,
 )
 from skdp.inference._chain import check_interrupts
-from skdp.mixture._unions import find_unions
+from skdp.mixture._unions import fill_hidden, find_unions
 from skdp.sequence._durations._families import DurationSampler
 from skdp.sequence._hmm._first_states import write_first_states
 from skdp.sequence._hmm._messages import (
@@ -529,9 +529,8 @@ def unite_states(
         are_known, known = known.are_known, KnownStates(known.states[steps], known.n_states)
         known.clamp(log_obs)
     posterior: Any = sum(each.posteriors(ptr, values, known) for each in models) / len(models)
-    if (hidden := np.isnan(values)).any():
-        values = np.where(hidden, emission.sample(posterior.argmax(axis=1), rng), values)
     seen = observed_steps(values)
+    values = fill_hidden(values, posterior.argmax(axis=1), rng)
     unions = StatesOfUnions(ptr, posterior.mean(axis=0), model.transmat, log_obs)
 
     def are_one(labels: Places, a: int, b: int) -> bool:

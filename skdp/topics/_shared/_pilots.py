@@ -259,11 +259,12 @@ def choose_number_of_topics(
             break
         pilots = run_blocks({number: pilots[number] for number in contenders}, 1, n_jobs)
         compared = compare(pilots)
+    finds_topics = compared.is_clearly_better(score_one_topic(held_out))
     if not pilots[compared.best].has_bursts:
         number = max(contenders) if compared.is_climbing else min(compared.as_good)
-        return PilotChoice(number, compared.is_clearly_better(score_one_topic(held_out)))
+        return PilotChoice(number, finds_topics)
     one = start(held_out.rest, fewest_topics)
     one.most_topics = fewest_topics
     alone = run_blocks({1: Pilot(one, held_out)}, FEWEST_BLOCKS, n_jobs)[1]
     number = min(compared.within_a_standard_error)
-    return PilotChoice(number, compared.is_clearly_better(alone.score()[1]))
+    return PilotChoice(number, finds_topics and compared.is_clearly_better(alone.score()[1]))

@@ -42,7 +42,7 @@ def test_clusters_are_found(emission):
     assert rand_score(truth[seen], model.labels_[seen]) > 0.9
     empty = np.full((1, 4), np.nan)
     assert model.score_samples(empty) == pytest.approx(0.0, abs=1e-9)
-    chances = model.weights_ / model.weights_.sum()
+    chances = np.bincount(model.component_labels_, model.weights_ / model.weights_.sum())
     np.testing.assert_allclose(model.predict_proba(empty)[0], chances, rtol=1e-9)
 
 
