@@ -84,8 +84,8 @@ def test_gaps_between_normal_samples():
     rng = np.random.default_rng(0)
     for distance, expected in ((0.0, False), (1.5, False), (4.0, True), (5.0, True)):
         for n in (30, 150):  # too few for a dip of 4.0
-            a, b = rng.normal(size=(2, n, 3)) @ np.diag([1.0, 5e6, 1e-5])
-            assert has_gap(a, b + distance * np.eye(3)[0]) == expected, (distance, n)
+            a, b = rng.normal(size=(2, n, 3)) @ np.diag([1e-6, 5e6, 0.1])
+            assert has_gap(a, b + 1e-6 * distance * np.eye(3)[0]) == expected, (distance, n)
     assert not has_gap(np.zeros((1, 2)), np.ones((9, 2)))  # one row shows nothing
     assert not has_gap(np.zeros((5, 2)), np.zeros((9, 2)))
 
