@@ -408,7 +408,8 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         check_part(self.emission, "emission")
         super()._validate_parameters()
         self._check_hyper()
-        if self.merge_overlapping is True and not has_numbers(self._part("emission")):
+        is_asked = self.merge_overlapping not in ("auto", False)
+        if is_asked and not has_numbers(self._part("emission")):
             raise ValueError(
                 "merge_overlapping=True needs an emission of numbers or of counts in columns, and "
                 f"{shorten(self.emission)} has none."

@@ -27,14 +27,14 @@ _DIP = 0.5
 """Least dip, times sqrt(n), that is a gap: of uniform samples, 1 to 2 % have a larger one."""
 
 _VALLEY, _NATS = 0.8, 3.0
-"""With few rows: two normal densities with a valley, the lowest point by that share of the lower
-mode, are a gap, unless a density with one mode is more probable by so many nats."""
+"""With few rows, two normal densities are a gap if the valley between them is below this share of
+the lower mode, unless a density with one mode is more probable by this many nats."""
 
 _MOST_ROWS, _MOST_POINTS, _N_KNOTS, _TWO = 20_000, 2000, 16, 2
 """Numbers of rows, and of quantiles of these, in which gaps are looked for."""
 
 _AT_LIMIT = 0.5
-"""Share of equal values with which a component describes a limit."""
+"""Least share of the rows of a component with the same value that makes this value a limit."""
 
 
 def find_clusters(
@@ -69,12 +69,12 @@ def fill_hidden(values: Floats, labels: Places, rng: np.random.Generator) -> Flo
 
 
 def find_unions(
-    emission: Any, values: Floats, posterior: Floats, rng: np.random.Generator, *args: Any
+    emission: Any, values: Floats, posterior: Floats, rng: np.random.Generator, *rules: Any
 ) -> Places:
-    """Return the unions of components of an emission, given the probabilities of their rows."""
+    """Return the unions of components of an emission; `rules` are those of `unite_components`."""
     parts = parts_of(emission, values.shape[1])
     values, limits = _continue_beyond_limits(parts, values, posterior.argmax(axis=1), rng)
-    return unite_components(posterior, _spread(parts, values, rng), limits, *args)
+    return unite_components(posterior, _spread(parts, values, rng), limits, *rules)
 
 
 def _spread(parts: list[tuple[Places, Any]], values: Floats, rng: np.random.Generator) -> Floats:
@@ -98,13 +98,13 @@ def _continue_beyond_limits(
     spread, limits = values.copy(), set[int]()
     for d in np.concatenate([own for own, part in parts if not isinstance(part, CategoricalModel)]):
         column = values[:, d]
-        if len(np.unique(column)) == _TWO or DistinctValues.of(column).find_step() > 0.0:
+        if len(np.unique(column)) <= _TWO or DistinctValues.of(column).find_step() > 0.0:
             continue
         for k in np.unique(components):
             distinct, counts = np.unique(column[components == k], return_counts=True)
             limit = distinct[counts.argmax()]
             others = column[column != limit]
-            if counts.max() < max(_AT_LIMIT * counts.sum(), _TWO) or not len(others):
+            if counts.max() < max(_AT_LIMIT * counts.sum(), _TWO):
                 continue
             own = np.flatnonzero((components == k) & (column == limit))
             near = others[np.argsort(np.abs(others - limit))[: (len(own) + 1) // 2]]
@@ -228,8 +228,7 @@ def fit_one_mode(x: Floats) -> float:
         return masses.sum() - observed @ slopes, masses @ inside - observed
 
     bounds = [(None, None)] * 2 + [(0.0, None)] * (len(observed) - 2)
-    start = np.zeros(len(observed))
-    start[0] = -np.log(np.ptp(x))
+    start = np.append(-np.log(np.ptp(x)), np.zeros(len(observed) - 1))
     found = minimize(loss, start, jac=True, method="SLSQP", bounds=bounds, options={"maxiter": 300})
     return float(len(x) * (1.0 - found.fun))
 

@@ -428,7 +428,7 @@ class HDPHMMLT(HMMPredictions):
         super()._validate_parameters()
         self._priors()
         self._check_order(is_restricted=self._allowed() is not None)
-        if self.merge_overlapping is True:
+        if self.merge_overlapping not in ("auto", False):
             self._merges()
         if self.duration is not None:
             if self.stickiness != 0.0:

@@ -330,7 +330,7 @@ def _ngrams(
 
 
 def _weights(trie: NgramTrie, ngrams: Ints, log_backoff: Floats) -> Floats:
-    """Return the back-off weights of n-grams, 0 for those that are no contexts."""
+    """Return the back-off weights of n-grams, 0 for n-grams that are not contexts."""
     m = ngrams.shape[1]
     if m == trie.order:
         return np.zeros(len(ngrams))

@@ -1,7 +1,5 @@
 """Clusters as unions of components between which the rows show no gap."""
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy.integrate import trapezoid
@@ -12,6 +10,7 @@ from sklearn.base import clone
 from skdp.emissions import GaussianEmission, IndependentEmissions
 from skdp.mixture import DPMixture, HDPMixture, PitmanYorMixture
 from skdp.mixture._unions import (
+    fill_hidden,
     find_dip,
     fit_one_mode,
     fit_two_normals,
@@ -113,8 +112,8 @@ def test_two_normals_by_a_search(seed):
 
     means = [x[first].mean(), x[~first].mean()]
     searches = [
-        minimize(lambda p: -np.log(density(x, p)).sum(), [0.0, *means, *spreads])
-        for spreads in itertools.product([-2.0, -1.0, -0.3], repeat=2)
+        minimize(lambda p: -np.log(density(x, p)).sum(), [0.0, *means, spread, spread])
+        for spread in (-2.0, -1.0, -0.3)
     ]
     best = min(searches, key=lambda search: search.fun)
     assert found == pytest.approx(-best.fun, abs=1e-2)
@@ -259,9 +258,22 @@ def test_missing_values_groups_and_tables():
     np.testing.assert_array_equal(grouped.predict(groups)[0], labels)
 
 
+def test_missing_values_are_those_of_others_of_the_component():
+    """Of the column, if the component has none; 0 if the column has none."""
+    rng, labels = np.random.default_rng(0), np.arange(300) % 3
+    values = np.column_stack([10.0 * labels + rng.random(300), labels, np.zeros(300)])
+    hidden = rng.random(values.shape) < 0.5
+    hidden[labels == 1, 1] = hidden[:, 2] = True
+    filled = fill_hidden(np.where(hidden, np.nan, values), labels, rng)
+    np.testing.assert_array_equal(filled[~hidden], values[~hidden])
+    np.testing.assert_array_equal(filled[:, 0] // 10.0, labels)
+    np.testing.assert_array_equal(np.unique(filled[labels == 1, 1]), [0.0, 2.0])
+    np.testing.assert_array_equal(filled[:, 2], 0.0)
+
+
 def test_refused_where_no_gap_can_be_seen():
     X = np.random.default_rng(0).integers(2, size=(30, 4))
     with pytest.raises(ValueError, match="merge_overlapping=True needs an emission of numbers"):
-        DPMixture("bernoulli", merge_overlapping=True).fit(X)
+        DPMixture("bernoulli", merge_overlapping=np.True_).fit(X)
     model = DPMixture("bernoulli", max_iter=10, random_state=0).fit(X)
     assert model.n_clusters_ == model.n_components_
