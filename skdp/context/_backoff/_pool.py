@@ -366,7 +366,11 @@ def leave_one_out_terms(
 
 
 class BackoffState(FranchiseState):
-    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
+
+    Lists have an array for each level, the broadest first: the root, if there is one, then the
+    levels in their order.
+    """
 
     @property
     def outcomes(self) -> list[Ints]:
@@ -392,14 +396,31 @@ class BackoffSampler(FranchiseSampler):
 
 
 class BackoffStep(NamedTuple):
-    """A context on the path from the base to the narrowest level, and its share of a prediction."""
+    """A context on the path from the base to the narrowest level, and its share of a prediction.
 
-    level: str  # "base", "root", or the columns that the level adds
-    context: tuple[Any, ...]  # the values of these and all preceding columns
-    customers: float  # its events, or the tables of the contexts below it; 0 for an unseen context
-    tables: float  # they count as customers of the context in the level above
-    weight: float  # share of the context's own counts in the prediction
-    probability: float  # contribution of these counts to that of the predicted class
+    Attributes
+    ----------
+    level : str
+        "base", "root", or the columns that the level adds.
+    context : tuple
+        The values of these and all preceding columns.
+    customers : float
+        Number of customers of the context: its events, or the tables of the contexts below it if
+        there are levels below. 0 for an unseen context.
+    tables : float
+        Number of tables, which count as customers of the context in the level above.
+    weight : float
+        The share of the context's own counts in the prediction. The weights of all levels sum to 1.
+    probability : float
+        Contribution of these counts to the probability of the predicted class.
+    """
+
+    level: str
+    context: tuple[Any, ...]
+    customers: float
+    tables: float
+    weight: float
+    probability: float
 
 
 class CountedModel(NamedTuple):

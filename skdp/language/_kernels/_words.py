@@ -257,7 +257,7 @@ def log_letters(text, prices, w, base):
 
 @njit_internal_nogc
 def remove_event(f, text, w, v, pair, depth, rng):
-    """Remove a customer of a word; return if letters go with it, and their log probability."""
+    """Remove a customer of a word; return whether letters go with it, and their log probability."""
     # The customer is drawn uniformly, and letters are removed with a root table.
     _, cell = find_seats(f, text, w, v, pair, depth)
     if not remove_customer(f, cell, rng) or w == text.n_spans:
