@@ -47,7 +47,7 @@ class IterativeEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
         "warm_start": ["boolean"],
         "n_jobs": JOBS,
         "random_state": ["random_state", np.random.Generator],
-        "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
+        "verbose": [Interval(Integral, -1, None, closed="left"), "boolean"],
     }
 
     _free_in_warm_start: ClassVar[frozenset[str]] = frozenset(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -17,7 +18,7 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import check_entries, shorten
 from skdp._executors import call_all
-from skdp._numeric._kernel_cache import listening_for_compilation
+from skdp._numeric._kernel_cache import Wait, listening_for_compilation
 from skdp._sklearn_compat import begin_fit_task, get_callbacks, shows_progress
 from skdp.callback._checkpoint import Checkpoint, CheckpointContent, PartFiles, held
 from skdp.data._ragged import remove_stale_parts
@@ -384,7 +385,7 @@ class FitLoop:
             runs[:] = procedure.advance_all(runs, plans, step)
             state.is_inconsistent = False
             is_done = all(map(procedure.is_done, runs))
-            if verbose:
+            if verbose > 0:
                 self._report(step, verbose, is_done=is_done)
             is_stopped = subtask.call_on_fit_task_end(
                 **told, reconstruction_attributes=self._current_attributes
@@ -486,10 +487,13 @@ class FitLoop:
 
     def _announcing_compilation(self) -> AbstractContextManager[None]:
         """Return a context that announces compilation of kernels if the fit shows progress."""
-        if not (self.estimator.verbose or shows_progress(self.estimator)):
+        if self.estimator.verbose < 0:
+            Wait.limit = math.inf
+        if not (self.estimator.verbose > 0 or shows_progress(self.estimator)):
             return nullcontext()
 
         def announce() -> None:
+            Wait.limit = math.inf
             print(
                 f"[{type(self.estimator).__name__}] compiling kernels for the first time: this "
                 "takes some seconds, and the machine code is kept for later runs.",

@@ -13,11 +13,14 @@ import copy
 import hashlib
 import importlib
 import inspect
+import math
+import multiprocessing
 import os
 import pickle
 import platform
 import re
 import sys
+import threading
 import time
 import types as python_types
 import uuid
@@ -92,6 +95,41 @@ def listening_for_compilation(tell: Callable[[], None]) -> Iterator[None]:
     finally:
         if tell_once in _listeners:
             _listeners.remove(tell_once)
+
+
+class Wait(threading.local):
+    """The time that a thread has spent compiling, of which the process tells the user once."""
+
+    limit = 2.0  # seconds; it belongs to the class, and is thus common to all threads
+    spent = 0.0
+    began: float | None = None
+
+    def begin(self) -> None:
+        """Note that a kernel is about to be compiled, perhaps inside the compilation of another."""
+        now = time.monotonic()
+        if self.began is None:
+            self.began = now
+        if self.spent + now - self.began > self.limit:
+            Wait.limit = math.inf
+            # Of the worker processes of a grid search, only the first one tells.
+            if multiprocessing.current_process().name.rpartition("-")[2] in ("MainProcess", "1"):
+                with contextlib.suppress(AttributeError, OSError, ValueError):  # None, or closed
+                    sys.stderr.write(_WAIT)
+                    sys.stderr.flush()
+
+    def end(self) -> None:
+        """Note that the outermost compilation has ended, if there was one."""
+        if self.began is not None:
+            self.spent += time.monotonic() - self.began
+            self.began = None
+
+
+_WAIT = (
+    "skdp compiles code, once per machine: a first fit of a kind may take half a minute longer. "
+    "(verbose=-1 silences this line.)\n"
+)
+
+wait = Wait()
 
 
 def _is_versioned(module: str) -> bool:
@@ -385,6 +423,7 @@ class KernelCache:
         if compiled is None:
             for tell in list(_listeners):
                 tell()
+            wait.begin()
         return compiled
 
     def save_overload(self, signature: Any, compiled: Any) -> None:

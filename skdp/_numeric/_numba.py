@@ -14,7 +14,7 @@ from llvmlite import binding as llvm
 from numba.core import compiler, config, sigutils, types
 from numba.core.errors import TypingError
 
-from skdp._numeric._kernel_cache import KernelCache
+from skdp._numeric._kernel_cache import KernelCache, wait
 
 # The error model of numpy saves a branch in every division.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -142,8 +142,13 @@ class _Entry:
         if self.is_needed() and arguments in self._missing:
             self._missing.discard(arguments)
             self._kernel.overloads.pop(arguments, None)
-        with _collecting_no_garbage():
-            return self._compile(signature)
+        is_outermost = wait.began is None
+        try:
+            with _collecting_no_garbage():
+                return self._compile(signature)
+        finally:
+            if is_outermost:
+                wait.end()
 
     def set_flags(self, flags: Any) -> Any:
         """Set the flag that determines whether numba compiles an entry point."""

@@ -124,7 +124,7 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
     random_state : int, RandomState, Generator or None, default=None
         Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
 
     Attributes
     ----------

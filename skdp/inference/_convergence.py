@@ -90,7 +90,7 @@ def warn_unconverged(estimator: Any, kind: str, problem: str, **numbers: Any) ->
     """
     name = type(estimator).__name__
     vars(estimator).setdefault("convergence_", {})[kind] = numbers
-    if getattr(estimator, "verbose", 0):
+    if getattr(estimator, "verbose", 0) > 0:
         shown = ", ".join(f"{key} {_format(value)}" for key, value in numbers.items())
         print(f"[{name}] {kind}: {shown}")
     message = f"{name}: {problem} See convergence_[{kind!r}]."

@@ -377,7 +377,7 @@ class StateDetector(
     random_state : int, RandomState, Generator or None, default=None
         Seed or source of random numbers. An int gives the same result every time.
     verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: print nothing.
+        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
 
     Attributes
     ----------
@@ -483,7 +483,7 @@ class StateDetector(
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
         "random_state": ["random_state", np.random.Generator],
-        "verbose": ["verbose"],
+        "verbose": [Interval(Integral, -1, None, closed="left"), "boolean"],
     }
 
     def __init__(

@@ -60,7 +60,7 @@ _METHODS = (
 
 _SHORT = {
     **{"max_iter": 8, "burn_in": 2, "thin": 1, "warm_start": False},
-    **{"transform_max_iter": 2, "transform_burn_in": None, "anneal": None},
+    **{"transform_max_iter": 2, "transform_burn_in": None, "anneal": None, "verbose": -1},
 }
 """Several sweeps are kept, or labels of theirs would not be aligned."""
 
