@@ -28,6 +28,8 @@ _HOLIDAYS = 3
 _FEW = 20
 """In fewer rows, integers may rise in every row by chance."""
 
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?.*|\d\d?\.\d\d?\.\d{4}.*")
+
 _IN_ORDER = re.compile(r"\d{4}-\d\d(-\d\d)?([T ]\d\d.*)?|\d\d:\d\d(:\d\d)?|\d+")
 """Texts of equal length that the alphabet sorts by time: dates of ISO 8601, clocks, numbers."""
 
@@ -35,6 +37,8 @@ _IN_ORDER = re.compile(r"\d{4}-\d\d(-\d\d)?([T ]\d\d.*)?|\d\d:\d\d(:\d\d)?|\d+")
 def find_fault(index: Any) -> str | None:
     """Describe the fault of a pandas index of steps as the end of a sentence; None: no fault."""
     is_time = type(index).__name__ in ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
+    if len(index) > 1 and isinstance(index[0], str) and _DATE.fullmatch(index[0]):
+        return _find_fault_of_texts(index)
     if len(index) < 2 or not (is_time or index.dtype.kind in "iu"):
         return None
     if is_time and index.hasnans:
@@ -53,6 +57,17 @@ def find_fault(index: Any) -> str | None:
         row = int(np.argmax(np.diff(numbers) == 0))
         return f"has a time twice, {index[row]} in rows {row} and {row + 1}"
     return _find_gap(index, numbers)
+
+
+def _find_fault_of_texts(index: Any) -> str | None:
+    """Describe the fault of an index of dates that are texts, which sort by the alphabet."""
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # pandas asks for a format
+        dates = pd.to_datetime(index, errors="coerce", dayfirst="." in index[0])
+    fault = None if dates.hasnans else find_fault(dates)
+    return fault and f"holds dates as texts (pandas.to_datetime makes dates of them). It {fault}"
 
 
 def _find_gap(index: Any, numbers: NDArray[np.int64]) -> str | None:

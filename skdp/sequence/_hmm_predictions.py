@@ -339,7 +339,7 @@ class HMMPredictions(SequenceEstimator):
         Warns
         -----
         UserWarning
-            If the last value of a sequence lies outside of all states, as after a trend: the
+            If the last value of a sequence lies outside of all states, or a column has a trend: the
             forecast would jump back to the levels of the training data. Forecast differences, or
             use an `AutoregressiveEmission`.
 

@@ -569,11 +569,19 @@ def _forecast(
 _FALSE_ALARMS = 1e-3
 """Bound on the probability of a warning for data from the model."""
 
+_PARTS, _MOVED = 10, 8
+"""Parts of a series, and the largest sum of squared differences of their ranks from a trend's."""
+
+_REMEDY = (
+    "If the series has a trend, fit and forecast its differences, np.diff(X, axis=0), or use an "
+    "AutoregressiveEmission, whose forecasts start from the last values."
+)
+
 
 def warn_of_levels(
     models: list[HMMModel], marginals: list[Marginals], panel: SequencePanel, symbols: list[int]
 ) -> None:
-    """Warn if the last value of a column of a sequence lies outside of all states in use."""
+    """Warn if the last value of a column lies outside of all states in use, or after a trend."""
     last = list_last_values(panel)
     outside: list[tuple[int, int, float]] = []
     bound = _FALSE_ALARMS / max(last.size, 1)
@@ -590,6 +598,29 @@ def warn_of_levels(
         outside.extend((int(s), d, float(x[s])) for s in found)
     if outside:
         warn_user(describe(outside), UserWarning)
+        return
+    for d in set(range(panel.n_features)) - set(symbols):
+        if 2 * sum(has_trend(values[:, d]) for values in panel) > len(panel):
+            warn_user(
+                f"forecast: column {d} rises or falls from one end to the other, but the forecast "
+                f"returns to all levels of the training data. {_REMEDY}",
+                UserWarning,
+            )
+            return
+
+
+def has_trend(x: NDArray[np.float64]) -> bool:
+    """Return whether the means of ten parts of a series are in order, or almost, and far apart.
+    The last part of a series with two levels is hardly ever that far from the mean.
+    """
+    x = x[~np.isnan(x)]
+    if len(x) < 3 * _PARTS:
+        return False
+    means = np.array([part.mean() for part in np.array_split(x, _PARTS)])
+    if means[-1] < means[0]:
+        means = -means
+    moved = np.argsort(means).argsort() - np.arange(_PARTS)
+    return bool(moved @ moved <= _MOVED and means[-1] - means.mean() > 1.1 * x.std())
 
 
 def list_last_values(panel: SequencePanel) -> Any:
@@ -609,7 +640,5 @@ def describe(outside: list[tuple[int, int, float]]) -> str:
     more = "" if len(outside) == 1 else f" (and {len(outside) - 1} more last values)"
     return (
         f"forecast: the last value of column {d} of sequence {s}, {x:g}, lies outside of all "
-        f"states{more}, so the forecast jumps back to the levels of the training data. If the "
-        "series has a trend, fit and forecast its differences, np.diff(X, axis=0), or use an "
-        "AutoregressiveEmission, whose forecasts start from the last values."
+        f"states{more}, so the forecast jumps back to the levels of the training data. {_REMEDY}"
     )

@@ -39,6 +39,11 @@ FAULTS = {
     "numbers shuffled": (pd.Index(SHUFFLED), "is not in order"),
     "numbers descending": (pd.RangeIndex(60, 0, -1), "descends"),
     "durations": (pd.timedelta_range("0s", periods=60, freq="s").delete(5), "has 1 step"),
+    "days as texts, sorted as texts": (
+        pd.Index(sorted(DAYS.strftime("%d.%m.%Y"))),
+        r"texts \(pandas.to_datetime.* is not in order, row 2 ",
+    ),
+    "times as texts": (pd.Index(DAYS[SHUFFLED].strftime("%Y-%m-%d %H:%M")), "texts .* in order"),
     "weeks without trade": (TRADING.delete(slice(20, 30)), "has 1 step"),
 }
 ORDINARY = {
@@ -52,6 +57,8 @@ ORDINARY = {
     "numbers from elsewhere": pd.Index(np.arange(60, 120, dtype=np.int8)),
     "two files end to end": pd.Index([*range(30), *range(30)]),
     "names": pd.Index(list("cab")),
+    "days as texts": pd.Index(DAYS.strftime("%d.%m.%Y")),
+    "texts like dates": pd.Index(["2024-01-31", "2024-01-30", "2024-13-01"]),
     "one": DAYS[:1],
     "quarters": pd.period_range("2020", periods=9, freq="Q"),
 }

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
 from skdp.sequence import HDPHMMLT, AutoregressiveEmission, PoissonDuration
+from skdp.sequence._hmm._model import has_trend
 from skdp.utils._checking import same_fit
 
 N_STEPS = 240
@@ -162,8 +163,33 @@ def test_levels_outside_of_all_states():
     of_counts = HDPHMMLT(2, emission="poisson", max_iter=20, random_state=0).fit(counts)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.forecast(series[:150], 2)
         other.forecast(changes, 2)
         of_counts.forecast(counts, 2)
     with pytest.warns(UserWarning, match="last value of column 0 of sequence 0, 90, lies"):
         of_counts.forecast(np.vstack([counts, [[90]]]), 2)
+
+
+def test_a_trend_is_no_level():
+    """The last value of a trend lies in the last of the states that divide it."""
+    rng = np.random.default_rng(0)
+    t = np.arange(360)
+    trend = 0.1 * t + 3.0 * np.sin(2.0 * np.pi * t / 12.0) + 0.5 * rng.normal(size=360)
+    X = np.column_stack([rng.normal(size=360), -trend])
+    X[50:60] = np.nan
+    model = HDPHMMLT(10, max_iter=30, random_state=0).fit(X)
+    lagged = HDPHMMLT(4, emission=AutoregressiveEmission(13), max_iter=30, random_state=0).fit(X)
+    with pytest.warns(UserWarning, match="column 1 rises or falls .* AutoregressiveEmission"):
+        model.forecast([X, X[:12], X[100:]], 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.forecast(X[:24], 2)  # too short to tell
+        model.forecast([X, X[:12], X[12:24]], 2)  # most sequences have none
+        lagged.forecast(X, 2)
+
+
+@pytest.mark.parametrize("n_levels", [1, 2])
+def test_levels_are_no_trend(n_levels):
+    rng = np.random.default_rng(0)
+    for seed in range(300):
+        values = np.repeat(np.arange(float(n_levels)), 60 // n_levels)
+        assert not has_trend(values + 10.0 ** -(seed % 4) / 4.0 * rng.normal(size=60))
