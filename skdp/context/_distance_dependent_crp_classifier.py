@@ -174,7 +174,10 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
 
     References
     ----------
-    D. M. Blei, P. I. Frazier (2011), Distance dependent Chinese restaurant processes, JMLR 12.
+    D. M. Blei, P. I. Frazier (2011), Distance dependent Chinese restaurant processes, JMLR 12. --
+    C. R. Dawson (2015), Modeling and unsupervised learning of structured similarity among source
+    contexts in Bayesian hierarchical infinite mixture models, dissertation, University of Arizona,
+    section 2.4; (2.19) and (2.23) are corrected.
 
     Examples
     --------

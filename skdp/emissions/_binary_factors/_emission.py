@@ -140,6 +140,11 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
 
     Without an amplitude variance, a factor is either on or off: amplitudes that vary while it is on
     are treated as noise or as further factors.
+
+    References
+    ----------
+    C. Dawson, C. Huang, C. T. Morrison (2017), An infinite hidden Markov model with
+    similarity-biased transitions, ICML: 4.1 and appendix C; formulas are corrected.
     """
 
     allows_nan = True

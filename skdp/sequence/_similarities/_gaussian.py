@@ -59,6 +59,11 @@ class GaussianSimilarity(EstimatorMixin, BaseEstimator):
     the burn-in. Then it is drawn twice per sweep: given the locations, and given all phi, together
     with the scale of the locations. Locations have no scale: the decay determines the
     scale of phi.
+
+    References
+    ----------
+    C. Dawson, C. Huang, C. T. Morrison (2017), An infinite hidden Markov model with
+    similarity-biased transitions, ICML: 4.3 and appendix D.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -184,6 +184,11 @@ class FixedSimilarity(EstimatorMixin, BaseEstimator):
     See Also
     --------
     GaussianSimilarity, EmissionSimilarity, LaplacianSimilarity : Similarities that are learned.
+
+    References
+    ----------
+    C. Dawson, C. Huang, C. T. Morrison (2017), An infinite hidden Markov model with
+    similarity-biased transitions, ICML: 2.5.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"matrix": ["array-like"]}
@@ -303,6 +308,11 @@ class LaplacianSimilarity(EstimatorMixin, BaseEstimator):
     --------
     skdp.emissions.BinaryFactorEmission : The emission whose states have binary vectors.
     GaussianSimilarity, EmissionSimilarity, FixedSimilarity : Other similarities.
+
+    References
+    ----------
+    C. Dawson, C. Huang, C. T. Morrison (2017), An infinite hidden Markov model with
+    similarity-biased transitions, ICML: 4.1.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
