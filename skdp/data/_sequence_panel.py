@@ -321,7 +321,8 @@ def _with_number_columns(frame: Any, name: str) -> Any:
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"{error} Leave it out, make it the index (dates), or encode it first. Mixtures "
-                "and HDPHMMLT read it as categories with a CategoricalEmission."
+                "and HDPHMMLT read it as categories with a CategoricalEmission; "
+                "IndependentEmissions.from_frame(X) has an emission for each column."
             ) from None
     if not changed or not is_pandas:  # scikit-learn converts other data frames
         return frame

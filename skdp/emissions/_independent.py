@@ -284,6 +284,10 @@ EMISSIONS: dict[str, Any] = {
 """Emission classes by name; a name stands for an emission with default parameters."""
 
 
+_CATEGORIES = ("object", "str", "large_string", "categor", "enum", "dictionary")
+"""Beginnings of the names of types of text and categories in pandas, polars and Arrow."""
+
+
 class IndependentEmissions(EstimatorMixin, BaseComposition):
     """Columns of several kinds with one emission for each kind, independent given the state.
 
@@ -336,6 +340,38 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
 
     def __init__(self, emissions: list[tuple[str, Any, Any]]):
         self.emissions = emissions
+
+    @classmethod
+    def from_frame(cls, frame: Any, counts: Sequence[Any] = ()) -> Self:
+        """Return an emission for each column of a data frame, by its type.
+
+        Parameters
+        ----------
+        frame : pandas or polars data frame, or Arrow table
+        counts : sequence of str, default=()
+            Names of columns of counts, whose type is that of other numbers.
+
+        Returns
+        -------
+        IndependentEmissions
+            Text and categories are a part each, "categorical", with the name of the column.
+            Columns of bools are "bernoulli" ("flags"), counts "poisson" ("counts"), and all others
+            a `GaussianEmission` with diagonal covariances ("numbers").
+        """
+        found: dict[str, tuple[str, Any, list[int]]] = {}
+        emission: Any
+        for j, column in enumerate(getattr(frame, "column_names", frame.columns)):
+            values = frame[column]
+            kind = str(getattr(values, "dtype", None) or values.type).lower()
+            name, emission = "numbers", GaussianEmission("diag")
+            if column in counts:
+                name, emission = "counts", "poisson"
+            elif kind.startswith("bool"):
+                name, emission = "flags", "bernoulli"
+            elif kind.startswith(_CATEGORIES):
+                name, emission = str(column), "categorical"
+            found.setdefault(name, (name, emission, []))[2].append(j)
+        return cls(list(found.values()))
 
     # Parameters
 

@@ -18,6 +18,7 @@ from skdp.emissions import (
 )
 from skdp.emissions._common._columns import find_columns
 from skdp.emissions._common._protocol import SummedEmission
+from skdp.mixture import DPMixture
 
 RNG = np.random.default_rng(0)
 KIND = np.repeat([0, 1], 12)
@@ -251,3 +252,32 @@ def test_concentrations_of_parts():
     assert sampler.held is True
     held = [getattr(part, "held", None) for part in sampler.samplers]
     assert held == [True, None, True, None]
+
+
+TABLE = {
+    "age": [23.0, 45.0, None, 70.0],
+    "job": ["a", "b", None, "a"],
+    "owner": [True, None, False, True],
+    "children": [0, 2, 1, 3],
+    "town": ["x", "y", "y", "x"],
+}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_parts_of_a_frame(library):
+    module = pytest.importorskip(library)
+    frame = module.table(TABLE) if library == "pyarrow" else module.DataFrame(TABLE)
+    if library == "pandas":
+        frame = frame.astype({"owner": "boolean", "town": "category"})
+    elif library == "polars":
+        frame = frame.with_columns(module.col("town").cast(module.Categorical))
+    emission = IndependentEmissions.from_frame(frame, counts=["children"])
+    shown = [(name, columns) for name, _, columns in emission.emissions]
+    assert shown == [("numbers", [0]), ("job", [1]), ("flags", [2]), ("counts", [3]), ("town", [4])]
+    model = DPMixture(emission, max_iter=4, random_state=0).fit(frame)
+    assert list(model.categories_[1]) == ["a", "b"]
+    assert [name for name, *_ in IndependentEmissions.from_frame(frame).emissions] == [
+        "numbers", "job", "flags", "town"
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match=r"column 'job'.* IndependentEmissions\.from_frame\(X\)"):
+        DPMixture().fit(frame)
