@@ -1,7 +1,7 @@
 """Learned hyper-parameters, and the size of the training set: figures 6.3 (a) and (d), table 6.4.
 
-First SeqLDA (and STM, AdaTM) with the thesis's fixed values, a = 0.2, b = 10, alpha = 0.1, and with
-alpha, b or both learned; then what the thesis leaves out: an asymmetric alpha, a learned discount,
+First SeqLDA (and STM, AdaTM) with the thesis's fixed values, a = 0.2, b = 10, alpha = 0.1, with other
+values of b, and with alpha, b or both learned; then what the thesis leaves out: an asymmetric alpha, a learned discount,
 a concentration for every document or segment. Then the perplexity of all models with 20 to 100
 per cent of the training documents, those of a smaller share being among those of a larger one.
 
@@ -27,6 +27,7 @@ from scipy.stats import ttest_rel
 FIXED = {"discount": 0.2, "concentration": 10.0, "doc_topic_prior": 0.1}
 SETTINGS = {
     "all fixed": {},
+    **{f"b = {b:g}": {"concentration": b} for b in (50.0, 100.0, 150.0, 300.0)},
     "alpha": {"doc_topic_prior": "auto-symmetric"},
     "b": {"concentration": "auto"},
     "alpha, b": {"doc_topic_prior": "auto-symmetric", "concentration": "auto"},
