@@ -1,9 +1,10 @@
 """Learned hyper-parameters, and the size of the training set: figures 6.3 (a) and (d), table 6.4.
 
-First SeqLDA (and STM, AdaTM) with the thesis's fixed values, a = 0.2, b = 10, alpha = 0.1, with other
-values of b, and with alpha, b or both learned; then what the thesis leaves out: an asymmetric alpha, a learned discount,
-a concentration for every document or segment. Then the perplexity of all models with 20 to 100
-per cent of the training documents, those of a smaller share being among those of a larger one.
+First SeqLDA (and STM, AdaTM) with the thesis's fixed values, a = 0.2, b = 10, alpha = 0.1, with
+other values of b, and with alpha, b or both learned; then what the thesis leaves out: an asymmetric
+alpha, a learned discount, a concentration for every document or segment. Then the perplexity of all
+models with 20 to 100 per cent of the training documents, those of a smaller share being among those
+of a larger one.
 
     python benchmarks/thesis/learning.py --data DATA --components 50
 """
