@@ -12,6 +12,7 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator, clone
 
 from skdp._checks import check_memory
@@ -51,7 +52,7 @@ class IterativeEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
     }
 
     _free_in_warm_start: ClassVar[frozenset[str]] = frozenset(
-        ["max_iter", "warm_start", "n_jobs", "random_state", "verbose"]
+        ["max_iter", "warm_start", "stream_sweeps", "n_jobs", "random_state", "verbose"]
     )
     """Parameters that may change before a warm start."""
 
@@ -167,6 +168,7 @@ class Sampling(FitAlgorithm):
         self,
         data: Any,
         start_sampler: Callable[[Any, np.random.SeedSequence, int], Any],  # (data, root, c)
+        extend_sampler: Callable[[Any, Any], Any],  # (sampler, data)
         make_averages: Callable[[], Any],
         settings: SamplingSettings,
         *,
@@ -177,6 +179,7 @@ class Sampling(FitAlgorithm):
     ):
         self._data = data
         self._start_sampler = start_sampler
+        self._extend_sampler = extend_sampler
         self._make_averages = make_averages
         self._settings = settings
         self._n_chains = n_chains
@@ -197,6 +200,16 @@ class Sampling(FitAlgorithm):
             for c in range(n_chains)
         ]
         return FitState(chains, root)
+
+    def continue_stream(self, state: FitState, n_steps: int) -> FitState:
+        """Return the chains of a state with more data, and do `n_steps` sweeps from there."""
+        self.max_steps = n_steps
+        self._settings = SamplingSettings(n_steps, n_steps // 2, 1, self._settings.n_samples)
+        chains = [
+            Chain(self._extend_sampler(run.sampler, self._data), self._make_averages())
+            for run in state.runs
+        ]
+        return FitState(chains, state.root)
 
     def plan(self, run: Chain) -> Schedule:
         """Return the schedule of a chain."""
@@ -333,6 +346,10 @@ class ChainEstimator(IterativeEstimator):
         """Return the sampler of a new chain with its own random streams."""
         raise NotImplementedError
 
+    def _extend_sampler(self, sampler: Any, data: Any) -> Any:
+        """Return a sampler of more data, with the state of one of the first of them."""
+        return sampler.extended(data)
+
     def _make_averages(self) -> Any:
         """Return the running means of a new chain; by default there are none."""
         return NoAverages()
@@ -350,6 +367,7 @@ class ChainEstimator(IterativeEstimator):
             data,
             **{
                 "start_sampler": self._start_sampler,
+                "extend_sampler": self._extend_sampler,
                 "make_averages": self._make_averages,
                 "settings": SamplingSettings(
                     self.max_iter, self._burn_in(), self.thin, self.n_samples
@@ -446,6 +464,86 @@ class ChainEstimator(IterativeEstimator):
             "_models": [model for chain in chains for model in chain.models.values()],
             "_stored": [(c, sweep) for c, chain in enumerate(chains) for sweep in chain.models],
         }
+
+
+def keep_numbers(
+    shared: NDArray[np.float64],  # (K, L) what the groups before and after have in common
+    numbers: NDArray[Any],  # (K,) of the groups before
+    given: NDArray[Any],  # of the first groups after
+) -> NDArray[np.int64]:
+    """Return numbers, (L,), of the groups after: those before, so that groups with the same number
+    have most in common in total, or new ones beyond all others if they have nothing in common."""
+    shared[np.isin(numbers, given)] = shared[:, : len(given)] = 0.0
+    rows, columns = linear_sum_assignment(shared, maximize=True)
+    is_kept = shared[rows, columns] > 0.0
+    out = np.full(shared.shape[1], -1, dtype=np.int64)
+    out[: len(given)], out[columns[is_kept]] = given, numbers[rows[is_kept]]
+    new = np.flatnonzero(out < 0)
+    out[new] = max(numbers.max(initial=-1), given.max(initial=-1)) + 1 + np.arange(len(new))
+    return out
+
+
+class StreamMixin:
+    """Mixin of models whose samples may come in batches; a subclass has `_check_batch`."""
+
+    stream_sweeps: int
+
+    _stream_constraints: ClassVar[dict[str, list[Any]]] = {
+        "stream_sweeps": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def _check_batch(self, earlier: Any, X: Any, y: Any) -> Any:
+        """Return the data of earlier calls and those of X and y in one container."""
+        raise NotImplementedError
+
+    def _check_stream(self, X: Any, y: Any) -> None:
+        """Raise if data or parameters cannot be those of a stream."""
+
+    @with_callbacks
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to more data, which are added to those of the earlier calls.
+
+        The first call does what `fit` does. A later one draws the latent variables of each new
+        sample given all others, in turn, and does `stream_sweeps` sweeps over the new samples and
+        as many earlier ones, chosen at random in each sweep. The attributes then refer to the
+        samples of all calls, in their order, and are means over the second half of these sweeps.
+        The chain remains one of the posterior of all data, that of a `fit` to all of them at once;
+        with few sweeps, and data unlike those before, it may be further from it.
+
+        Numbers are stable: what is found again keeps its number, and what is new comes last.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+            With the features of the first call.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If X, y or a parameter is invalid, or another parameter than `max_iter`, `burn_in`,
+            `thin`, `n_samples`, `stream_sweeps`, `n_jobs` or `verbose` has changed since the last
+            call, or the estimator was fitted by `fit`. The estimator is left unchanged.
+        KeyboardInterrupt
+            If interrupted, at the end of the current sweep. The samples of X have been added.
+
+        Warns
+        -----
+        ConvergenceWarning
+            As in `fit`, in the first call. The sweeps of later calls are too few to judge.
+
+        Notes
+        -----
+        The estimator and its pickles hold the data of all calls. A pickle continues with the same
+        results. `fit` starts over.
+        """
+        self._validate_parameters()  # type: ignore[attr-defined]
+        self._check_stream(X, y)
+        FitLoop(self, is_stream=True).run(X, y)
+        return self
 
 
 # Fits to data in partitions: losses of workers, checkpoints, progress.

@@ -55,6 +55,10 @@ class FitAlgorithm:
         """Return the state before the first step."""
         raise NotImplementedError
 
+    def continue_stream(self, state: FitState, n_steps: int) -> FitState:
+        """Return the runs of a state with more data, and do `n_steps` steps from there."""
+        raise NotImplementedError
+
     def plan(self, run: Any) -> Any:
         """Return the argument `plan` of `advance`, which stays the same during a fit."""
         raise NotImplementedError
@@ -163,16 +167,24 @@ def fixed_parameters(estimator: Any) -> dict[str, Any]:
     }
 
 
-def check_same_fit(estimator: Any, state: FitState, data: Any) -> None:
-    """Raise ValueError unless a warm start has the parameters and the data of the last fit."""
+def check_same_parameters(estimator: Any, state: FitState, what: str, cure: str) -> None:
+    """Raise ValueError unless the parameters are those of the last fit."""
     for name, value in fixed_parameters(estimator).items():
         before = state.parameters[name]
         if not is_equal(value, before):
             raise ValueError(
-                f"With warm_start=True, fit continues where the last fit stopped, which had "
-                f"{name}={shorten(before)}; got {name}={shorten(value)}. Use warm_start=False to "
-                "start over."
+                f"{what}, which had {name}={shorten(before)}; got {name}={shorten(value)}. {cure}"
             )
+
+
+def check_same_fit(estimator: Any, state: FitState, data: Any) -> None:
+    """Raise ValueError unless a warm start has the parameters and the data of the last fit."""
+    check_same_parameters(
+        estimator,
+        state,
+        "With warm_start=True, fit continues where the last fit stopped",
+        "Use warm_start=False to start over.",
+    )
     if state.digest != joblib.hash(data):
         raise ValueError(
             "With warm_start=True, fit continues where the last fit stopped and needs the same X "
@@ -303,10 +315,12 @@ class FitLoop:
     procedure: FitAlgorithm
     state: FitState
 
-    def __init__(self, estimator: Any):
+    def __init__(self, estimator: Any, *, is_stream: bool = False):
         self.estimator = estimator
         self.checkpoints = Checkpoints(estimator)
         self._is_shown = False
+        self._keeps_data = is_stream
+        self._earlier = self._check_stream() if is_stream else None
 
     def run(self, X: Any, y: Any = None, **options: Any) -> None:
         """Do all steps, set the fitted attributes, and warn unless the fit has converged."""
@@ -317,7 +331,10 @@ class FitLoop:
             self._announcing_compilation(),
             self.checkpoints.holding_paths(),
         ):
-            self._data = estimator._check_input(X, y, **options)
+            if self._earlier is None:
+                self._data = estimator._check_input(X, y, **options)
+            else:
+                self._data = estimator._check_batch(self._earlier, X, y)
             check_entries(y)
             self.procedure = estimator._make_procedure(self._data)
             self.state = self._begin()
@@ -334,12 +351,30 @@ class FitLoop:
                 is_interrupt = isinstance(error, KeyboardInterrupt) or error is guard.released
                 self._stop(is_interrupt=is_interrupt)
                 raise
-            self._show(final=not estimator.warm_start)
-            if estimator.warm_start:
+            keeps = estimator.warm_start or self._keeps_data
+            self._show(final=not keeps)
+            if keeps:
                 self._keep_runs()
             else:
                 vars(estimator).pop("_saved", None)
-        self.procedure.warn_unless_converged(estimator, self.state)
+        if self._earlier is None:  # the sweeps of a later call are too few to judge
+            self.procedure.warn_unless_converged(estimator, self.state)
+
+    def _check_stream(self) -> Any:
+        """Return the data of earlier calls of `partial_fit`, None if this is the first one."""
+        if self.checkpoints:
+            raise ValueError(
+                "partial_fit takes no Checkpoint: pickle the estimator between its calls. A copy "
+                "continues with the same results."
+            )
+        attributes = vars(self.estimator)
+        if "_stream" not in attributes and self.estimator.__sklearn_is_fitted__():
+            raise ValueError(
+                "partial_fit continues what partial_fit has begun, and this estimator was fitted "
+                "by fit, which does not keep the data. Call partial_fit with all of them first, on "
+                "a clone."
+            )
+        return attributes.get("_stream")
 
     # Steps
 
@@ -348,7 +383,9 @@ class FitLoop:
         restored = self.checkpoints.restore(self.procedure, self._data)
         if restored is not None:
             return self._attached(restored)
-        last = vars(self.estimator).get("_saved") if self.estimator.warm_start else None
+        is_stream = self._earlier is not None
+        resumes = self.estimator.warm_start and not self._keeps_data
+        last = vars(self.estimator).get("_saved") if is_stream or resumes else None
         if last is None:
             return self.procedure.start()
         if last.is_inconsistent:
@@ -358,6 +395,10 @@ class FitLoop:
                 UserWarning,
             )
             return self.procedure.start()
+        if is_stream:
+            what, cure = "partial_fit continues the last call", "Use a clone to start over."
+            check_same_parameters(self.estimator, last, what, cure)
+            return self.procedure.continue_stream(last, self.estimator.stream_sweeps)
         check_same_fit(self.estimator, last, self._data)
         return self._attached(last)
 
@@ -441,7 +482,7 @@ class FitLoop:
         """Record the parameters and the data that the runs depend on."""
         if not self.state.digest:
             self.state.parameters = fixed_parameters(self.estimator)
-            self.state.digest = joblib.hash(self._data)
+            self.state.digest = "a stream" if self._keeps_data else joblib.hash(self._data)
 
     def _keep_runs(self) -> None:
         """Keep the runs for a later fit, without data; over partitions only for a warm start."""
@@ -451,10 +492,14 @@ class FitLoop:
         for run in self.state.runs:
             self.procedure.detach(run)
         self._keep(self.state)
+        if self._keeps_data:
+            self.estimator._stream = self._data
 
     def _keep(self, state: FitState) -> None:
         if self.procedure.keeps_runs:
             self.estimator._saved = state
+        if not self._keeps_data:
+            vars(self.estimator).pop("_stream", None)
 
     # The callback `Checkpoint`
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skdp._checks import check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
+from skdp._fit._estimator import keep_numbers
 from skdp._merge_tree import MergeTree, check_at_most
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import Role, derive_seed, make_seed_sequence
@@ -190,7 +191,9 @@ class TableMethods:
         names = check_names(feature_names, vars(self).get("feature_names_in_"), self.n_features_in_)
         known = vars(self).get("categories_")
         joint = self._members().T * self.weights_
-        return explain_clusters(self.emission_, joint, self.cluster_labels_, names, known)
+        exists = joint.any(axis=1)
+        labels = self.cluster_labels_[exists]
+        return explain_clusters(self.emission_, joint[exists], labels, names, known)
 
     def _members(self) -> Any:
         """Return which components (rows) are of which clusters (columns), (K, C)."""
@@ -523,6 +526,16 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         others = names.max(initial=-1) + 1 + np.arange(clusters.max() + 1 - len(names))
         cluster_labels = np.concatenate([names, others])
         component_labels = cluster_labels[clusters]
+        n_settled = sampler.n_settled
+        if n_settled > 0 and len(vars(self).get("labels_", ())) == n_settled:
+            past = np.sort(self.cluster_labels_)
+            shared = np.zeros((len(past), len(cluster_labels)))
+            before = np.searchsorted(past, self.labels_)
+            np.add.at(shared, (before, clusters[labels[:n_settled]]), 1.0)
+            numbers = keep_numbers(shared, past, names)
+            component_labels = numbers[clusters]
+            others = np.setdiff1d(np.union1d(past, numbers), names)
+            cluster_labels = np.concatenate([names, others])
         components, sources = labels, None
         if sampler.copies is not None:
             copies: RowCopies = sampler.copies
@@ -547,7 +560,7 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
             "component_labels_": component_labels,
             "cluster_labels_": cluster_labels,
             "n_components_": n_components,
-            "n_clusters_": len(cluster_labels),
+            "n_clusters_": len(np.unique(clusters)),
             "n_components_distribution_": np.bincount(numbers) / len(numbers),
             "weights_": model.weights[:-1].copy(),
             "emission_": model.emission.reorder(np.arange(n_components)),

@@ -101,6 +101,8 @@ class PitmanYorMixture(RowMixture):
     n_chains : int, default=1
         Number of independent chains, each from its own first state. The samples of all of them are
         pooled.
+    stream_sweeps : int, default=20
+        Number of sweeps of each later call of `partial_fit`.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -253,6 +255,7 @@ class PitmanYorMixture(RowMixture):
         thin: int = 5,
         n_samples: int = 20,
         n_chains: int = 1,
+        stream_sweeps: int = 20,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -274,6 +277,7 @@ class PitmanYorMixture(RowMixture):
         self.thin = thin
         self.n_samples = n_samples
         self.n_chains = n_chains
+        self.stream_sweeps = stream_sweeps
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -371,6 +375,8 @@ class DPMixture(RowMixture):
     n_chains : int, default=1
         Number of independent chains, each from its own first state. The samples of all of them are
         pooled.
+    stream_sweeps : int, default=20
+        Number of sweeps of each later call of `partial_fit`.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -453,6 +459,7 @@ class DPMixture(RowMixture):
         thin: int = 5,
         n_samples: int = 20,
         n_chains: int = 1,
+        stream_sweeps: int = 20,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -472,6 +479,7 @@ class DPMixture(RowMixture):
         self.thin = thin
         self.n_samples = n_samples
         self.n_chains = n_chains
+        self.stream_sweeps = stream_sweeps
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_array, check_concentration, check_gamma_prior, check_jobs
-from skdp._fit._estimator import checksum, warn_of_counter
+from skdp._fit._estimator import StreamMixin, checksum, warn_of_counter
 from skdp._numeric import Floats, Places
 from skdp._numeric._arrays import log_posterior
 from skdp._numeric._random import Role, derive_stream
@@ -42,7 +42,7 @@ _FIRST_DISCOUNT, _FIRST_CONCENTRATION = 0.1, 1.0
 """Initial values of a drawn discount and concentration."""
 
 
-class RowMixture(BaseMixture):
+class RowMixture(StreamMixin, BaseMixture):
     """Base class: a subclass has the parameters and defines `_discount_and_prior`."""
 
     concentration: Any
@@ -51,6 +51,7 @@ class RowMixture(BaseMixture):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseMixture._parameter_constraints,
+        **StreamMixin._stream_constraints,
         "sampler": [StrOptions({"collapsed", "blocked"})],
     }
 
@@ -113,9 +114,27 @@ class RowMixture(BaseMixture):
 
     # Chains
 
+    def _check_batch(self, earlier: LabeledRows, X: Any, y: Any) -> LabeledRows:
+        values = self._check_rows(X)
+        batch = check_labels(values, y if self.use_y else None)
+        rows = earlier.followed_by(batch)
+        if not isinstance(rows.values, SparseRows):
+            self._checksum = checksum(rows.values)
+        return rows
+
+    def _extend_sampler(self, sampler: MixtureSampler, data: LabeledRows) -> MixtureSampler:
+        return self._make_chain(data, sampler, sampler.stream, sampler.stream)
+
     def _start_sampler(
         self, rows: LabeledRows, root: np.random.SeedSequence, c: int
     ) -> MixtureSampler:
+        streams = (derive_stream(root, role, c) for role in (Role.INIT, Role.SWEEP))
+        return self._make_chain(rows, self._first_labels(rows), *streams)
+
+    def _make_chain(
+        self, rows: LabeledRows, init: Any, init_stream: Any, stream: Any
+    ) -> MixtureSampler:
+        """Return a chain from a first partition, or from a chain of the first rows."""
         self._check_memory(rows.values)
         discount, discount_prior = self._discount_and_prior()
         concentration, concentration_prior = self._concentration_and_prior(discount)
@@ -131,9 +150,9 @@ class RowMixture(BaseMixture):
             ),
             _FIRST_DISCOUNT if discount is None else discount,
             _FIRST_CONCENTRATION if concentration is None else concentration,
-            self._first_labels(rows),
-            derive_stream(root, Role.INIT, c),
-            derive_stream(root, Role.SWEEP, c),
+            init,
+            init_stream,
+            stream,
             split_merge=bool(self.split_merge),
         )
         return sampler
@@ -202,6 +221,20 @@ class RowMixture(BaseMixture):
             as zip codes, have to be text or a pandas Categorical.
         """
         return self._fit(X, y, sample_weight=sample_weight)
+
+    def compact(self) -> Self:
+        """Drop the clusters that `partial_fit` has left without rows, and their columns of zeros.
+
+        The other clusters keep their numbers.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        exists = np.isin(self.cluster_labels_, self.component_labels_)
+        self.cluster_labels_ = self.cluster_labels_[exists]
+        return self
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the most probable cluster of each row under the representative partition.

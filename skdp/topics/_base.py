@@ -16,6 +16,7 @@ from skdp._executors import Executor, LostWorkerError, predict_parts
 from skdp._fit import ChainEstimator, FitState
 from skdp._fit._estimator import (
     PartitionedSampling,
+    StreamMixin,
     fit_partitions,
     is_over_partitions,
     kept_partitions,
@@ -48,6 +49,7 @@ from skdp.topics._shared._fold_in import (
     score_documents,
     score_partitions,
 )
+from skdp.topics._shared._sampler import keep_rows
 from skdp.topics._words_of_topics import CoarseViewsMixin, WordsOfTopicsMixin
 
 # Fits of topic models to a corpus in partitions.
@@ -399,6 +401,10 @@ class BaseTopicModel(
         attributes = super()._fitted_attributes(state, final=final)
         best = state.runs[attributes["_best_chain"]]
         means = best.averages.means(in_place=final)
+        sampler = best.sampler
+        if sampler.n_settled > 0 and self.__sklearn_is_fitted__():
+            axes = {"components": 0, "weights": 0, **sampler.topic_axes}
+            means = keep_rows(vars(self), means, axes, sampler.n_seeded)
         names = names_of_topics(self._seeded_topics(), len(means["components_"]))
         if names is not None:
             attributes["topic_names_"] = names
@@ -719,6 +725,22 @@ class BaseTopicModel(
             {name: value for name, value in vars(self).items() if name not in _OF_DOCUMENTS}
         )
         return alone
+
+
+class TopicStreamMixin(StreamMixin):
+    """Mixin of topic models to which documents may come in batches."""
+
+    def _check_stream(self, X: Any, y: Any) -> None:
+        if isinstance(X, PartitionedCorpus):
+            raise TypeError(f"partial_fit takes no {type(X).__name__}: use X.compute().")
+        if y is not None:
+            raise ValueError("partial_fit of a topic model takes no y; got topics of documents.")
+
+    def _check_batch(self, earlier: SegmentedCorpus, X: Any, y: Any) -> SegmentedCorpus:
+        batch = check_corpus(self, X, reset=False, require_tokens=True)
+        corpus = SegmentedCorpus._join_all([earlier, batch._without_names()])
+        self._check_size(corpus)  # type: ignore[attr-defined]
+        return corpus
 
 
 def check_given(given: dict[str, Any]) -> None:

@@ -11,7 +11,13 @@ from skdp._checks import check_beta_prior, check_gamma_prior, shorten
 from skdp._numeric._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
+from skdp.topics._base import (
+    PRIOR,
+    BaseTopicModel,
+    TopicStreamMixin,
+    check_dirichlet,
+    check_given,
+)
 from skdp.topics._lda._sampler import (
     DistributedLDASampler,
     LDAModel,
@@ -28,7 +34,7 @@ from skdp.topics._shared._bursts import (
 from skdp.topics._shared._fold_in import LikelihoodMixin
 
 
-class GibbsLDA(LikelihoodMixin, BaseTopicModel):
+class GibbsLDA(TopicStreamMixin, LikelihoodMixin, BaseTopicModel):
     r"""Latent Dirichlet allocation (LDA) by collapsed Gibbs sampling.
 
     The baseline for the models with segments: topic shares belong to whole documents, or to
@@ -135,6 +141,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         Number of sweeps over each document in `transform` and `score`.
     transform_burn_in : int or None, default=None
         Number of these sweeps to discard at the start. None: half.
+    stream_sweeps : int, default=20
+        Number of sweeps of each later call of `partial_fit`.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -236,6 +244,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         "topic_word_concentration_prior": [tuple, list],
         "topic_word_base": [StrOptions({"uniform", "shared"})],
         **BURST_CONSTRAINTS,
+        **TopicStreamMixin._stream_constraints,
     }
 
     _optional_attributes = BaseTopicModel._optional_attributes | frozenset([
@@ -272,6 +281,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         n_shards: int = 1,
         transform_max_iter: int = 100,
         transform_burn_in: int | None = None,
+        stream_sweeps: int = 20,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -302,6 +312,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
         self.n_shards = n_shards
         self.transform_max_iter = transform_max_iter
         self.transform_burn_in = transform_burn_in
+        self.stream_sweeps = stream_sweeps
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -333,6 +344,18 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel):
             concentration_prior,
             has_shared_base,
         )
+
+    def _check_stream(self, X: Any, y: Any) -> None:
+        super()._check_stream(X, y)
+        if self.n_shards != 1 or self._power_law() is not None:
+            raise ValueError(
+                "partial_fit needs n_shards=1 and topics that are Dirichlet vectors: "
+                "topic_word_discount=0.0, topic_word_concentration='auto', and "
+                f"topic_word_base='uniform'. Got n_shards={self.n_shards}, "
+                f"topic_word_discount={shorten(self.topic_word_discount)}, "
+                f"topic_word_concentration={shorten(self.topic_word_concentration)} and "
+                f"topic_word_base={self.topic_word_base!r}."
+            )
 
     def _check_power_law(self) -> None:
         """Raise for parameters that need topics that are Dirichlet vectors."""

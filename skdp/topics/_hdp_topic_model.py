@@ -6,12 +6,14 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_gamma_prior
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
 from skdp.processes._partitions import TopPriors, check_concentration_or_prior
+from skdp.topics._base import TopicStreamMixin
 from skdp.topics._inferred_number import InferredNumberModel
 from skdp.topics._lda._hdp import HDPSampler
 from skdp.topics._lda._sampler import LDAModel
@@ -25,7 +27,7 @@ from skdp.topics._shared._bursts import (
 from skdp.topics._shared._fold_in import LikelihoodMixin
 
 
-class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
+class HDPTopicModel(TopicStreamMixin, LikelihoodMixin, InferredNumberModel):
     r"""Topic model with an inferred number of topics: a hierarchical Dirichlet process.
 
     Latent Dirichlet allocation with a number of topics that is inferred from the documents. The
@@ -130,6 +132,8 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         Number of sweeps over each document in `transform` and `score`.
     transform_burn_in : int or None, default=None
         Number of these sweeps to discard at the start. None: half.
+    stream_sweeps : int, default=20
+        Number of sweeps of each later call of `partial_fit`.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -232,6 +236,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         "max_components": [Interval(Integral, 1, None, closed="left"), None],
         "split_merge": ["boolean"],
         **BURST_CONSTRAINTS,
+        **TopicStreamMixin._stream_constraints,
     }
 
     _optional_attributes = InferredNumberModel._optional_attributes | BURST_ATTRIBUTES
@@ -263,6 +268,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         n_chains: int = 1,
         transform_max_iter: int = 100,
         transform_burn_in: int | None = None,
+        stream_sweeps: int = 20,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -292,6 +298,7 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
         self.n_chains = n_chains
         self.transform_max_iter = transform_max_iter
         self.transform_burn_in = transform_burn_in
+        self.stream_sweeps = stream_sweeps
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -345,6 +352,28 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel):
             derive_stream(root, Role.SWEEP, c),
             make_bursts(self),
         )
+
+    def _extend_sampler(self, sampler: HDPSampler, data: SegmentedCorpus) -> HDPSampler:
+        extended = sampler.extended(data)
+        extended.most_topics = self._most_topics  # one, if documents did not differ so far
+        return extended
+
+    def compact(self) -> Self:
+        """Drop the topics that `partial_fit` has left without words, and close the gaps.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        exists = self.weights_ > 0.0
+        axes = {"components": 0, "weights": 0, **HDPSampler.topic_axes}
+        for name in [name for name in axes if hasattr(self, f"{name}_")]:
+            values = np.compress(exists, getattr(self, f"{name}_"), axis=axes[name])
+            setattr(self, f"{name}_", values)
+        self._topic_tokens = self._topic_tokens[exists]
+        self.n_components_ = len(self.weights_)
+        return self
 
     def _averaged_model(self) -> LDAModel:
         return LDAModel(

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import vstack
 from scipy.special import xlogy
 
 from skdp._checks import MAX_INTEGER, as_array, check_known, check_memory, is_list_like, shorten
@@ -13,6 +14,7 @@ from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp.data import SequencePanel
 from skdp.data._ragged import offsets
+from skdp.data._validation import SparseRows
 from skdp.inference._chain import is_interrupted
 from skdp.mixture._kernels import _partition as kernels
 
@@ -173,12 +175,27 @@ class LabeledRows(NamedTuple):
             return LabeledRows(values, powers=powers)
         return label_rows(values, self.known[rows])._replace(powers=powers)
 
+    def followed_by(self, batch: LabeledRows) -> LabeledRows:
+        """Return these rows and those of a batch, without weights."""
+        both = [self.values, batch.values]
+        if isinstance(self.values, np.ndarray) != isinstance(batch.values, np.ndarray):
+            raise TypeError("X must be sparse if, and only if, that of the first call was.")
+        if isinstance(self.values, np.ndarray):
+            values = as_readonly(np.concatenate(both))
+        else:
+            values = SparseRows(vstack([rows.table for rows in both], format="csr"))
+        return _label_known(values, np.concatenate([self.labels, batch.labels]))
+
+    @property
+    def labels(self) -> Places:
+        """Known labels of the rows, -1 if unknown, (N,)."""
+        if self.known is None:
+            return np.full(len(self.values), -1)
+        return np.where(self.known >= 0, self.names[self.known], -1)
+
     def copied(self, values: Floats, sources: Places) -> LabeledRows:
         """Return copies of the rows with the given indices and values, with their labels."""
-        if self.known is None:
-            return LabeledRows(values)
-        known = self.known[sources]
-        return _label_known(values, np.where(known >= 0, self.names[known], -1))
+        return _label_known(values, self.labels[sources])
 
 
 def label_rows(values: Floats, labels: Places) -> LabeledRows:

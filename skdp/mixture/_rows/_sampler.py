@@ -75,6 +75,7 @@ class ClusterSampler(ChainComponent):
         self.stream = stream
         self.labels = np.full(n_rows, -1, dtype=np.int64)
         self.n_clusters = 0
+        self.n_settled = 0  # number of first rows from earlier calls of `partial_fit`
         self._capacity = _FIRST_CAPACITY
 
     def attach(self, rows: LabeledRows) -> None:
@@ -166,6 +167,31 @@ class ClusterSampler(ChainComponent):
             self.emission.fit_shared(self.labels, self.n_clusters, rng)
             self._take_prior()
 
+    def _continue(self, before: Self) -> None:
+        """Take the state of the chain of the first rows; the others choose their clusters."""
+        # The prior may depend on all rows: what the chain has drawn of it is drawn anew.
+        self.n_settled, self.stream = len(before.labels), before.stream.copy()
+        self._take_above(before)
+        rows = np.arange(self.n_settled)
+        part = self._part(rows, self.emission.copy(), before.labels, self.stream)
+        part = part.settled(part.labels)
+        self.stream = part.stream
+        self._take_part(rows, part)
+        self._seat_pinned()
+        order = self._free[self._free >= self.n_settled]
+        shuffle(order, self.stream)
+        self._seat(order, self.stream)
+
+    def _chosen(self) -> Places:
+        """Return the rows that a sweep draws: all, or the new ones and as many others."""
+        if self.n_settled == 0:
+            return self._free
+        earlier, new = np.split(self._free, [np.searchsorted(self._free, self.n_settled)])
+        key = np.empty_like(self.stream)
+        draw_key(self.stream, key)
+        some = np.random.default_rng(key).integers(max(len(earlier), 1), size=len(new))
+        return np.concatenate([earlier[some[: len(earlier)]], new])
+
     def _take_part(self, rows: Places, part: Self) -> None:
         """Adopt the state of a sampler over some of the rows."""
         self.labels[rows], self.n_clusters = part.labels, part.n_clusters
@@ -222,7 +248,7 @@ class ClusterSampler(ChainComponent):
 
     def sweep(self) -> None:
         """Draw the clusters of all rows, then their hyperparameters, and shared parameters."""
-        self._seat(self._free, self.stream)
+        self._seat(self._chosen(), self.stream)
         if self._is_augmented and self.known is not None:
             self._draw_latent(np.flatnonzero(self._pinned), self.stream)
         if self.split_merge and len(self.labels) > 1:
@@ -536,7 +562,7 @@ class MixtureSampler(ClusterSampler):
         prior: PartitionPrior,
         discount: float,
         concentration: float,
-        init: NDArray[np.int64] | None,
+        init: NDArray[np.int64] | None | MixtureSampler,  # labels, or a chain of the first rows
         init_stream: NDArray[np.uint64],
         stream: NDArray[np.uint64],
         *,
@@ -548,6 +574,8 @@ class MixtureSampler(ClusterSampler):
         self.attach(rows)
         if init is None:
             self._begin(init_stream)
+        elif isinstance(init, MixtureSampler):
+            self._continue(init)
         else:
             self._begin_with(init, init_stream)
 
@@ -683,6 +711,9 @@ class BlockedSampler(MixtureSampler):
 
     def sweep(self) -> None:
         """Move clusters, draw parameters and the clusters of rows, then the hyperparameters."""
+        if self.n_settled > 0:
+            super().sweep()
+            return
         n_rows = len(self.labels)
         n_tries = _N_TRIES if self.split_merge and n_rows > 1 else 0
         n_large = n_tries if n_rows > _FEW_ROWS else 0

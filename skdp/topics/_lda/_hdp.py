@@ -29,13 +29,12 @@ from skdp.topics._kernels._lda import (
     log_prior_of_topics,
     move_into_sets,
     seat_randomly,
-    sweep_labeled_nodes,
     sweep_nodes,
 )
 from skdp.topics._lda._sampler import LDAModel, NodeTopics, shares_of_nodes, tokens_of_nodes
 from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps
 from skdp.topics._shared._bursts import Bursts
-from skdp.topics._shared._sampler import OpenState, SeededMoves, TopicSampler
+from skdp.topics._shared._sampler import ChosenNodes, OpenState, SeededMoves, TopicSampler
 
 
 class HDPState(OpenState):
@@ -70,24 +69,6 @@ class MoveCorpus(NamedTuple):
     ) -> MoveCorpus:
         """Return the words, with the places of each."""
         return cls(tokens, node_ptr, node_of, moves.places_of_words(tokens, n_words), tables)
-
-
-class ChosenNodes(NamedTuple):
-    """Some nodes: the places of their words in the corpus, and the words by node."""
-
-    places: NDArray[np.intp]
-    node_ptr: NDArray[np.int64]
-    tokens: NDArray[np.int32]
-
-
-def choose_nodes(
-    node_ptr: NDArray[np.int64], tokens: NDArray[np.int32], chosen: NDArray[np.bool_]
-) -> ChosenNodes:
-    """Return the chosen nodes, in order."""
-    lengths = np.diff(node_ptr)
-    places = np.flatnonzero(np.repeat(chosen, lengths))
-    ptr = np.concatenate([[0], np.cumsum(lengths[chosen])]).astype(np.int64)
-    return ChosenNodes(places, as_readonly(ptr), as_readonly(tokens[places]))
 
 
 class HDPSampler(SeededMoves, TopicSampler):
@@ -163,13 +144,17 @@ class HDPSampler(SeededMoves, TopicSampler):
         self._node_ptr = tokens_of_nodes(corpus, self.level)
         if self._allowed is not None:
             is_free = self._allowed.sets[self._allowed.set_of, -1]
-            self._unlabeled = choose_nodes(self._node_ptr, corpus.tokens, is_free)
-            self._labeled = choose_nodes(self._node_ptr, corpus.tokens, ~is_free)
+            self._unlabeled = ChosenNodes.of(self._node_ptr, corpus.tokens, is_free)
+            self._labeled = ChosenNodes.of(self._node_ptr, corpus.tokens, ~is_free)
         n_nodes = len(self._node_ptr) - 1
         self._node_of = np.repeat(np.arange(n_nodes, dtype=np.int32), np.diff(self._node_ptr))
         self._division: Any = None
         self._move_corpus: MoveCorpus | None = None
         self._place_tables([self._node_ptr])
+
+    @property
+    def _whole_ptr(self) -> NDArray[np.int64]:
+        return self._node_ptr
 
     # Columns
 
@@ -230,21 +215,26 @@ class HDPSampler(SeededMoves, TopicSampler):
 
     def _draw_topics(self) -> None:
         """Draw the topic of every word once."""
-        tokens, node_ptr, stream = self._whole.tokens, self._node_ptr, self.streams[0]
+        stream = self.streams[0]
+        chosen: Any = None, self._node_ptr, self._whole.tokens
         self._make_room()
         if self._allowed is not None:
             self._draw_labeled_topics(self._allowed)
-            _, node_ptr, tokens = self._unlabeled
+            chosen = self._unlabeled
+        elif self.n_settled > 0:
+            chosen = self._draw_nodes()
+        places, node_ptr, tokens = chosen
         if self.bursts is None:
-            self._run_open(sweep_open_nodes, node_ptr, tokens, stream)
+            self._run_open(sweep_open_nodes, node_ptr, tokens, places, stream)
         else:
-            self._run_open(sweep_open_nodes_with_bursts, node_ptr, tokens, stream)
+            self._run_open(sweep_open_nodes_with_bursts, node_ptr, tokens, places, stream)
             self._make_room()
-            self._run_open(move_open_tables, node_ptr, tokens, stream)
+            self._run_open(move_open_tables, node_ptr, tokens, places, stream)
 
-    def _run_open(self, kernel: Any, node_ptr: Any, tokens: Any, stream: Any) -> None:
-        """Run a kernel over the nodes without labels, and make room when it stops for it."""
-        places = None if self._allowed is None else self._unlabeled.places
+    def _run_open(
+        self, kernel: Any, node_ptr: Any, tokens: Any, places: Any, stream: Any
+    ) -> None:
+        """Run a kernel over nodes, chosen ones or all, and make room when it stops for it."""
         top, place = self._top_level(), 0
         while True:
             topics = self.topics if places is None else self.topics[places]
@@ -265,36 +255,11 @@ class HDPSampler(SeededMoves, TopicSampler):
             self._make_room()
             top = self._top_level()
 
-    def _seats_of(self, places: NDArray[np.intp] | None) -> tuple[Any, Any]:
-        """Return the tables of chosen nodes, or of all, and what their seats have been lowered by.
-
-        Seats of chosen nodes are copies, numbered as if there were no others.
-        """
-        assert self.bursts is not None
-        parameters, n_columns = self.bursts.parameters, len(self._words.totals)
-        table_places, seats = self._table_places[0], self.shards[0].seats
-        shift: Any = 0
-        if places is not None:
-            shift = (places - np.arange(len(places))).astype(np.int32)
-            firsts = as_readonly(table_places.firsts[places] - shift)
-            table_places, seats = table_places._replace(firsts=firsts), seats[places] - shift
-        return table_places.seats(parameters, seats, n_columns), shift
-
     def _draw_labeled_topics(self, allowed: AllowedTopics) -> None:
         """Draw the topics of the words of nodes with labels once; no topic opens or closes."""
-        places, node_ptr, tokens = self._labeled
-        topics, n_columns = self.topics[places], len(self._words.totals)
-        prior = np.zeros(n_columns)
-        prior[: self.n_topics] = self.doc_topic_prior
-        sets, set_of = allowed.widened(n_columns)
-        seats, shift = (None, 0) if self.bursts is None else self._seats_of(places)
-        sweep_labeled_nodes(
-            node_ptr, tokens, topics, self._words, prior, self.topic_word_prior, self._scratch,
-            sets, set_of[~allowed.sets[set_of, -1]], np.empty(n_columns), seats, self.streams[0],
-        )  # fmt: skip
-        self.topics[places] = topics
-        if seats is not None:
-            self.shards[0].seats[places] = seats.seats + shift
+        sets, set_of = allowed.widened(self.n_topics)
+        of_labeled = AllowedTopics(sets, set_of[~allowed.sets[set_of, -1]])
+        self._sweep_chosen(self._labeled, self.doc_topic_prior, of_labeled)
 
     def _topics_of_word(self, s: int, i: int) -> NDArray[np.bool_]:
         if self._allowed is None:

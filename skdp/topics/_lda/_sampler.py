@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
@@ -59,6 +60,10 @@ from skdp.topics._shared._distributed import DistributedSampler
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._shared._partition import Counted, ShardSweep, pack, unpack
 from skdp.topics._shared._sampler import TopicSampler, TopicState, join
+
+
+_FIRST_PRIOR = 0.1
+"""First value of every learned entry of the prior of shares."""
 
 
 class LDAState(TopicState):
@@ -420,7 +425,7 @@ class LDASampler(TopicSampler):
         n_topics, self.level, self.given_prior, gamma, dirichlet_prior = settings
         TopicSampler.__init__(self, n_topics, gamma, dirichlet_prior, streams, n_jobs)
         learns = isinstance(self.given_prior, str)
-        self.doc_topic_prior = np.full(n_topics, 0.1) if learns else self.given_prior
+        self.doc_topic_prior = np.full(n_topics, _FIRST_PRIOR) if learns else self.given_prior
         self._is_labeled = is_labeled
         self.topics_trade_places = not (is_labeled or tells_apart(self.given_prior))
 
@@ -430,6 +435,7 @@ class LDASampler(TopicSampler):
     @property
     def _sparse(self) -> bool:
         is_plain = not self._is_labeled and self.fixed is None and self.bursts is None
+        is_plain = is_plain and self.n_settled == 0
         return self.n_topics >= SPARSE_FROM and is_plain
 
     def _take(self, corpus: SegmentedCorpus | LabeledCorpus) -> None:
@@ -513,7 +519,23 @@ class LDASampler(TopicSampler):
     def _count_format(self) -> Any:
         return Listed if self._sparse else Counted
 
+    @property
+    def _whole_ptr(self) -> NDArray[np.int64]:
+        return self._node_ptr[0]
+
+    def extended(self, corpus: SegmentedCorpus) -> Self:
+        """Return a sampler of a corpus that begins with that of this one, with the same state."""
+        start = copy(self)
+        if isinstance(self.given_prior, str):  # the new words may need topics that had none
+            start.doc_topic_prior = np.maximum(self.doc_topic_prior, _FIRST_PRIOR)
+        return super(LDASampler, start).extended(corpus)
+
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+        if self.n_settled > 0:
+            chosen = self._draw_nodes()
+            allowed = AllowedTopics.every(self.n_topics, len(chosen.node_ptr) - 1)
+            self._sweep_chosen(chosen, self.doc_topic_prior, allowed)
+            return
         super()._sweep_words(words, streams)
         if len(self.shards) > 1 and isinstance(words, ListedWords):
             self._count_words()

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self
+from copy import deepcopy
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._fit._estimator import keep_numbers
 from skdp._numeric._numba import as_readonly
+from skdp._numeric._random import draw_key
 from skdp._part import ChainComponent
 from skdp.data import SegmentedCorpus
 from skdp.topics._kernels import _hdp as moves
 from skdp.topics._kernels._counts import WordCounts, log_likelihood_of_words, score_tokens
+from skdp.topics._kernels._lda import empty_dense_scratch, sweep_labeled_nodes
 from skdp.topics._shared._arrays import (
     AllowedTopics,
     FixedTopics,
@@ -33,6 +37,24 @@ from skdp.topics._shared._bursts import Bursts, TablePlaces
 from skdp.topics._shared._partition import Counted, ShardSweep, sweep_shards
 
 START_TOPIC_WORD_PRIOR = 0.05
+
+
+class ChosenNodes(NamedTuple):
+    """Some nodes: the places of their words in the corpus, and the words by node."""
+
+    places: NDArray[np.intp]
+    node_ptr: NDArray[np.int64]
+    tokens: NDArray[np.int32]
+
+    @classmethod
+    def of(
+        cls, node_ptr: NDArray[np.int64], tokens: NDArray[np.int32], chosen: NDArray[np.bool_]
+    ) -> ChosenNodes:
+        """Return the chosen nodes, in order."""
+        lengths = np.diff(node_ptr)
+        places = np.flatnonzero(np.repeat(chosen, lengths))
+        ptr = np.concatenate([[0], np.cumsum(lengths[chosen])]).astype(np.int64)
+        return cls(places, as_readonly(ptr), as_readonly(tokens[places]))
 
 
 class TopicSampler(ChainComponent):
@@ -64,8 +86,14 @@ class TopicSampler(ChainComponent):
     bursts: Bursts | None = None
     """Bursts of words, with which topics count the tables of words."""
 
+    n_settled = 0
+    """Number of first nodes that are from earlier calls of `partial_fit`."""
+
     _burst_ptr: list[NDArray[np.int64]]  # tokens of the nodes that share them, by shard
     _table_places: list[TablePlaces]  # of these tables, by shard
+
+    _whole_ptr: NDArray[np.int64]  # tokens of all nodes, in models with streams
+    doc_topic_prior: NDArray[np.float64]
 
     shards: list[Any]  # the state of each, a named tuple with `topics` among its arrays
     _words: Any
@@ -153,6 +181,78 @@ class TopicSampler(ChainComponent):
     def _burst_scalars(self) -> dict[str, float]:
         return {} if self.bursts is None else self.bursts.scalars()
 
+    def _seats_of(self, places: NDArray[np.intp] | None) -> tuple[Any, Any]:
+        """Return the tables of chosen nodes, or of all, and what their seats have been lowered by.
+
+        Seats of chosen nodes are copies, numbered as if there were no others.
+        """
+        assert self.bursts is not None
+        parameters, n_columns = self.bursts.parameters, len(self._words.totals)
+        table_places, seats = self._table_places[0], self.shards[0].seats
+        shift: Any = 0
+        if places is not None:
+            shift = (places - np.arange(len(places))).astype(np.int32)
+            firsts = as_readonly(table_places.firsts[places] - shift)
+            table_places, seats = table_places._replace(firsts=firsts), seats[places] - shift
+        return table_places.seats(parameters, seats, n_columns), shift
+
+    # More data
+
+    def extended(self, corpus: SegmentedCorpus) -> Self:
+        """Return a sampler of a corpus that begins with that of this one, with the same state.
+        The other words take topics in turn, each given all words before it.
+        """
+        other = deepcopy(self)
+        (shard,), n_before = self.shards, len(self.topics)
+        other.n_settled = 1
+        other._take(corpus)
+        node_ptr = other._whole_ptr
+        other.n_settled = int(np.searchsorted(node_ptr, n_before))
+        topics = np.full(len(corpus.tokens), -1, dtype=np.int32)
+        topics[:n_before] = shard.topics
+        other.shards = [shard._replace(topics=topics)]
+        if other.bursts is not None:
+            seats = other._table_places[0].firsts.copy()
+            seats[:n_before] = shard.seats
+            other.shards = [shard._replace(topics=topics, seats=seats)]
+        other._count_words()
+        is_new = np.arange(len(node_ptr) - 1) >= other.n_settled
+        prior = other.doc_topic_prior
+        # With a tiny prior the first word of a node would fix the topic of all.
+        prior = prior / min(float(prior.sum()), 1.0)
+        allowed = AllowedTopics.every(other.n_topics, int(is_new.sum()))
+        other._sweep_chosen(ChosenNodes.of(node_ptr, corpus.tokens, is_new), prior, allowed)
+        return other
+
+    def _draw_nodes(self) -> ChosenNodes:
+        """Return the new nodes and as many of the others, drawn at random."""
+        is_chosen = np.arange(len(self._whole_ptr) - 1) >= self.n_settled
+        key = np.empty_like(self.streams[0])
+        draw_key(self.streams[0], key)
+        n_new = np.count_nonzero(is_chosen)
+        is_chosen[np.random.default_rng(key).integers(self.n_settled, size=n_new)] = True
+        return ChosenNodes.of(self._whole_ptr, self._whole.tokens, is_chosen)
+
+    def _sweep_chosen(
+        self, chosen: ChosenNodes, doc_topic_prior: NDArray[np.float64], allowed: AllowedTopics
+    ) -> None:
+        """Draw the topics of the words of nodes once; no topic opens or closes."""
+        places, node_ptr, tokens = chosen
+        topics, n_columns = self.topics[places], len(self._words.totals)
+        prior = np.zeros(n_columns)
+        prior[: self.n_topics] = doc_topic_prior
+        sets = np.zeros((len(allowed.sets), n_columns), dtype=np.bool_)
+        sets[:, : allowed.sets.shape[1]] = allowed.sets
+        seats, shift = (None, 0) if self.bursts is None else self._seats_of(places)
+        sweep_labeled_nodes(
+            node_ptr, tokens, topics, self._words, prior, self.topic_word_prior,
+            empty_dense_scratch(n_columns), sets, allowed.set_of, np.empty(n_columns), seats,
+            self.streams[0],
+        )  # fmt: skip
+        self.topics[places] = topics
+        if seats is not None:
+            self.shards[0].seats[places] = seats.seats + shift
+
     @property
     def n_columns(self) -> int:
         """Columns of the arrays that list topics; columns beyond `n_topics` are unused."""
@@ -216,7 +316,8 @@ class TopicSampler(ChainComponent):
         """Yield the words that each shard counts and their topics: all, or one for each table."""
         for s, (corpus, shard) in enumerate(zip(self._corpora, self.shards, strict=True)):
             if self.bursts is None:
-                yield corpus.tokens, shard.topics
+                is_seated = slice(None) if self.n_settled == 0 else shard.topics >= 0
+                yield corpus.tokens[is_seated], shard.topics[is_seated]
             else:
                 served = self._table_places[s].served(shard)
                 yield self._table_places[s].words[served >= 0], served[served >= 0]
@@ -675,6 +776,37 @@ class SeededMoves:
         self._swap_topics(k, j)
         self.seeds.add_to(self._words)
         self._close_gaps(weights)
+
+
+# Numbers of topics that stay the same while documents come.
+
+
+_ALIKE = 0.7
+"""Smallest affinity, sum_w sqrt(p_w q_w), of the words of a topic before and after new documents."""
+
+
+def keep_rows(
+    before: dict[str, Any], means: dict[str, Any], axes: dict[str, int], n_given: int
+) -> dict[str, Any]:
+    """Return means whose topics are listed in the order of the attributes before, new ones last.
+    If the number of topics is inferred, one that has closed keeps its row, with a weight of 0.
+    """
+    old, new = before["components_"], means["components_"]
+    affinity = np.sqrt(old) @ np.sqrt(new).T
+    is_open = "weights_" in means
+    if is_open:
+        affinity[affinity < _ALIKE] = 0.0
+    numbers = keep_numbers(affinity, np.arange(len(old)), np.arange(n_given))
+    out = dict(means)
+    for name, axis in axes.items():
+        if f"{name}_" in means:
+            values = np.moveaxis(means[f"{name}_"], axis, 0)
+            rows = np.zeros((max(len(old), numbers.max() + 1), *values.shape[1:]))
+            if name == "components":
+                rows[: len(old)] = old
+            rows[numbers] = values
+            out[f"{name}_"] = np.ascontiguousarray(np.moveaxis(rows, 0, axis))
+    return out
 
 
 # The representative sample of a chain whose number of topics varies.
