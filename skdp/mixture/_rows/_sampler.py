@@ -31,6 +31,8 @@ from skdp.mixture._rows._cluster_tree import Summary, summarize
 from skdp.mixture._rows._partition import LabeledRows, RowCopies, restrict_partition
 
 _FIRST_CAPACITY = 16
+_FEWEST_ROWS = 1000
+"""Number of rows, at least, up to which clusters are split and merged in a stream."""
 _THREE = 3
 
 _STAGES = (500, 100), (2000, 100), (20_000, 50)
@@ -611,8 +613,11 @@ class MixtureSampler(ClusterSampler):
 
     def _split_and_merge(self) -> None:
         """Try to split clusters and to merge them."""
-        n_rows = len(self.labels)
-        self._move(count_tries(n_rows), n_rows, self.stream)
+        n_rows = most_rows = len(self.labels)
+        if self.n_settled > 0:  # in time proportional to the new rows
+            n_rows -= self.n_settled
+            most_rows = max(_FEWEST_ROWS, 4 * n_rows)
+        self._move(count_tries(n_rows), most_rows, self.stream)
 
     def _one_group(self) -> GroupCounts:
         """Return empty counts that treat all rows as one group."""
