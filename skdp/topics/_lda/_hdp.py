@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from skdp._checks import check_memory
 from skdp._numeric._numba import as_readonly
@@ -49,6 +50,9 @@ class HDPState(OpenState):
 MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
 """Splits and merges proposed per sweep: fewer in large corpora, where they take time and are
 hardly ever accepted."""
+
+_PART_SWEEPS = 20
+"""Sweeps over the documents of a batch alone, before they join the others."""
 
 _SPARE = 16
 """Smallest number of free columns before a sweep. Twice as many or a quarter of K are added."""
@@ -155,6 +159,63 @@ class HDPSampler(SeededMoves, TopicSampler):
     @property
     def _whole_ptr(self) -> NDArray[np.int64]:
         return self._node_ptr
+
+    # More data
+
+    def _seat_more(self, n_before: int) -> None:
+        """Give new words topics that a chain of their documents alone finds, from the present ones.
+
+        Each of these is taken for the topic in which its words are most probable given all others,
+        or for a new one. A new subject is hardly ever found by words that move one at a time.
+        """
+        corpus, (shard,), n_known = self._whole, self.shards, self.n_topics
+        first = int(np.searchsorted(corpus.segment_ptr[corpus.doc_ptr], n_before))
+        bursts = None if self.bursts is None else self.bursts.copy()
+        part = HDPSampler(
+            corpus[first:], n_known, self.level, self.concentration, self.top_concentration,
+            TopPriors(None, None), float(self.topic_word_prior), self.dirichlet_prior,
+            self.components(), True, None, *self.streams, *self.streams, bursts,
+        )  # fmt: skip
+        for _ in range(_PART_SWEEPS):
+            part.sweep()
+        # As if each node of a topic had one table.
+        tables = np.maximum(self._count_nodes(n_before), 1)
+        gains = np.empty((part.n_topics, n_known + 1))
+        for j, (m, words) in enumerate(zip(part._count_nodes(), part.word_counts, strict=True)):
+            gains[j] = self._log_evidence_of(words.astype(np.float64))
+            gains[j, :-1] += gammaln(tables + m) - gammaln(tables)
+            gains[j, -1] += gammaln(m) + np.log(self.top_concentration)
+        most = n_known + len(gains) if self.most_topics is None else self.most_topics
+        new = np.flatnonzero(gains.argmax(axis=1) == n_known)[: max(most - n_known, 0)]
+        best = gains[:, :-1].argmax(axis=1)
+        best[new] = n_known + np.arange(len(new))
+        shard.topics[n_before:] = best[part.topics]
+        if self.bursts is not None:
+            shard.seats[n_before:] = part.shards[0].seats + n_before
+        self.n_topics += len(new)
+        self.weights = np.append(self.weights, np.full(len(new), self.rest / (len(new) + 1.0)))
+        self.rest /= len(new) + 1.0
+        self._count_words()
+        self._draw_weights()
+
+    def _count_nodes(self, n_tokens: int | None = None) -> NDArray[np.int64]:
+        """Return the number of nodes that have each topic among the first words, (K,)."""
+        has = np.zeros((len(self._node_ptr) - 1, self.n_topics), dtype=np.bool_)
+        has[self._node_of[:n_tokens], self.topics[:n_tokens]] = True
+        return np.count_nonzero(has, axis=0)
+
+    def _log_evidence_of(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return log p(words in a topic) given the words of each topic and, last, of a new one."""
+        eta, at = self.topic_word_prior, np.flatnonzero(counts)
+        own = np.vstack([self.word_counts[:, at], np.zeros(len(at))]) + eta
+        totals = np.append(self._topic_totals()[: self.n_topics], 0.0)
+        totals += eta * self._whole.n_features
+        result = (gammaln(own + counts[at]) - gammaln(own)).sum(axis=1)
+        result -= gammaln(totals + counts.sum()) - gammaln(totals)
+        if self.fixed is not None:
+            with np.errstate(divide="ignore"):
+                result[: len(self.fixed.phi)] = np.log(self.fixed.phi[:, at]) @ counts[at]
+        return np.asarray(result)
 
     # Columns
 

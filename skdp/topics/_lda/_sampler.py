@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
@@ -59,7 +58,7 @@ from skdp.topics._shared._bursts import Bursts, TablePlaces
 from skdp.topics._shared._distributed import DistributedSampler
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._shared._partition import Counted, ShardSweep, pack, unpack
-from skdp.topics._shared._sampler import TopicSampler, TopicState, join
+from skdp.topics._shared._sampler import ChosenNodes, TopicSampler, TopicState, join
 
 
 _FIRST_PRIOR = 0.1
@@ -523,18 +522,20 @@ class LDASampler(TopicSampler):
     def _whole_ptr(self) -> NDArray[np.int64]:
         return self._node_ptr[0]
 
-    def extended(self, corpus: SegmentedCorpus) -> Self:
-        """Return a sampler of a corpus that begins with that of this one, with the same state."""
-        start = copy(self)
+    def _draw_chosen(self, chosen: ChosenNodes) -> None:
+        """Draw the topics of the words of some nodes, which need not have any."""
+        allowed = AllowedTopics.every(self.n_topics, len(chosen.node_ptr) - 1)
+        self._sweep_chosen(chosen, self.doc_topic_prior, allowed)
+
+    def _seat_more(self, n_before: int) -> None:
         if isinstance(self.given_prior, str):  # the new words may need topics that had none
-            start.doc_topic_prior = np.maximum(self.doc_topic_prior, _FIRST_PRIOR)
-        return super(LDASampler, start).extended(corpus)
+            self.doc_topic_prior = np.maximum(self.doc_topic_prior, _FIRST_PRIOR)
+        is_new = np.arange(len(self._whole_ptr) - 1) >= self.n_settled
+        self._draw_chosen(ChosenNodes.of(self._whole_ptr, self._whole.tokens, is_new))
 
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
         if self.n_settled > 0:
-            chosen = self._draw_nodes()
-            allowed = AllowedTopics.every(self.n_topics, len(chosen.node_ptr) - 1)
-            self._sweep_chosen(chosen, self.doc_topic_prior, allowed)
+            self._draw_chosen(self._draw_nodes())
             return
         super()._sweep_words(words, streams)
         if len(self.shards) > 1 and isinstance(words, ListedWords):

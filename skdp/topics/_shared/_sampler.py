@@ -199,15 +199,12 @@ class TopicSampler(ChainComponent):
     # More data
 
     def extended(self, corpus: SegmentedCorpus) -> Self:
-        """Return a sampler of a corpus that begins with that of this one, with the same state.
-        The other words take topics in turn, each given all words before it.
-        """
+        """Return a sampler of a corpus that begins with that of this one, with the same state."""
         other = deepcopy(self)
         (shard,), n_before = self.shards, len(self.topics)
         other.n_settled = 1
         other._take(corpus)
-        node_ptr = other._whole_ptr
-        other.n_settled = int(np.searchsorted(node_ptr, n_before))
+        other.n_settled = int(np.searchsorted(other._whole_ptr, n_before))
         topics = np.full(len(corpus.tokens), -1, dtype=np.int32)
         topics[:n_before] = shard.topics
         other.shards = [shard._replace(topics=topics)]
@@ -216,13 +213,12 @@ class TopicSampler(ChainComponent):
             seats[:n_before] = shard.seats
             other.shards = [shard._replace(topics=topics, seats=seats)]
         other._count_words()
-        is_new = np.arange(len(node_ptr) - 1) >= other.n_settled
-        prior = other.doc_topic_prior
-        # With a tiny prior the first word of a node would fix the topic of all.
-        prior = prior / min(float(prior.sum()), 1.0)
-        allowed = AllowedTopics.every(other.n_topics, int(is_new.sum()))
-        other._sweep_chosen(ChosenNodes.of(node_ptr, corpus.tokens, is_new), prior, allowed)
+        other._seat_more(n_before)
         return other
+
+    def _seat_more(self, n_before: int) -> None:
+        """Draw the first topics of all words but the first `n_before`, which have some."""
+        raise NotImplementedError
 
     def _draw_nodes(self) -> ChosenNodes:
         """Return the new nodes and as many of the others, drawn at random."""
