@@ -204,7 +204,9 @@ class Sampling(FitAlgorithm):
     def continue_stream(self, state: FitState, n_steps: int) -> FitState:
         """Return the chains of a state with more data, and do `n_steps` sweeps from there."""
         self.max_steps = n_steps
-        self._settings = SamplingSettings(n_steps, n_steps // 2, 1, self._settings.n_samples)
+        n_samples = self._settings.n_samples
+        thin = max(n_steps // (2 * n_samples), 1)
+        self._settings = SamplingSettings(n_steps, n_steps // 2, thin, n_samples)
         chains = [
             Chain(self._extend_sampler(run.sampler, self._data), self._make_averages())
             for run in state.runs

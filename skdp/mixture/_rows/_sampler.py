@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from skdp._checks import check_count
 from skdp._executors import call_all
 from skdp._numeric import Floats, Places
-from skdp._numeric._random import draw_key, draw_slice, make_seed_sequence
+from skdp._numeric._random import draw_key, draw_slice, make_generator, make_seed_sequence
 from skdp._part import ChainComponent
 from skdp.emissions._common._clusters import ClusterTerms
 from skdp.emissions._kernels._clusters import AUGMENTED
@@ -189,9 +189,7 @@ class ClusterSampler(ChainComponent):
         if self.n_settled == 0:
             return self._free
         earlier, new = np.split(self._free, [np.searchsorted(self._free, self.n_settled)])
-        key = np.empty_like(self.stream)
-        draw_key(self.stream, key)
-        some = np.random.default_rng(key).integers(max(len(earlier), 1), size=len(new))
+        some = make_generator(self.stream).integers(max(len(earlier), 1), size=len(new))
         return np.concatenate([earlier[some[: len(earlier)]], new])
 
     def _take_part(self, rows: Places, part: Self) -> None:

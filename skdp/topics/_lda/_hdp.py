@@ -10,6 +10,7 @@ from scipy.special import gammaln
 
 from skdp._checks import check_memory
 from skdp._numeric._numba import as_readonly
+from skdp._numeric._random import make_generator
 from skdp._numeric._simd import aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes._kernels_table_counts import log_density_of_weights
@@ -271,8 +272,14 @@ class HDPSampler(SeededMoves, TopicSampler):
 
     def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
         self._draw_topics()
-        if self.split_merge:
+        if self.split_merge and (self.n_settled == 0 or self._is_due()):
             self._propose_moves()
+
+    def _is_due(self) -> bool:
+        """Return whether a sweep over some nodes has moves, whose time is that of all nodes."""
+        n_new = len(self._node_ptr) - 1 - self.n_settled
+        share = 2.0 * n_new / (len(self._node_ptr) - 1)
+        return bool(make_generator(self.streams[0]).random() < share)
 
     def _draw_topics(self) -> None:
         """Draw the topic of every word once."""

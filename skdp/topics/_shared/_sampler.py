@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from skdp._fit._estimator import keep_numbers
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import draw_key
+from skdp._numeric._random import make_generator
 from skdp._part import ChainComponent
 from skdp.data import SegmentedCorpus
 from skdp.topics._kernels import _hdp as moves
@@ -223,10 +223,8 @@ class TopicSampler(ChainComponent):
     def _draw_nodes(self) -> ChosenNodes:
         """Return the new nodes and as many of the others, drawn at random."""
         is_chosen = np.arange(len(self._whole_ptr) - 1) >= self.n_settled
-        key = np.empty_like(self.streams[0])
-        draw_key(self.streams[0], key)
         n_new = np.count_nonzero(is_chosen)
-        is_chosen[np.random.default_rng(key).integers(self.n_settled, size=n_new)] = True
+        is_chosen[make_generator(self.streams[0]).integers(self.n_settled, size=n_new)] = True
         return ChosenNodes.of(self._whole_ptr, self._whole.tokens, is_chosen)
 
     def _sweep_chosen(
