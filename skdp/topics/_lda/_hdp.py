@@ -13,6 +13,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import make_generator
 from skdp._numeric._simd import aligned_zeros, padded
 from skdp.data import SegmentedCorpus
+from skdp.inference._chain import check_interrupts
 from skdp.processes._kernels_table_counts import log_density_of_weights
 from skdp.processes._partitions import TopLevel, TopPriors
 from skdp.topics._kernels import _hdp as moves
@@ -178,6 +179,7 @@ class HDPSampler(SeededMoves, TopicSampler):
             self.components(), True, None, *self.streams, *self.streams, bursts,
         )  # fmt: skip
         for _ in range(_PART_SWEEPS):
+            check_interrupts()
             part.sweep()
         # As if each node of a topic had one table.
         tables = np.maximum(self._count_nodes(n_before), 1)

@@ -786,9 +786,8 @@ def keep_rows(
     If the number of topics is inferred, one that has closed keeps its row, with a weight of 0.
     """
     old, new = before["components_"], means["components_"]
-    affinity = np.sqrt(old) @ np.sqrt(new).T
-    is_open = "weights_" in means
-    if is_open:
+    affinity = np.maximum(np.sqrt(old) @ np.sqrt(new).T, np.finfo(float).tiny)
+    if "weights_" in means:
         affinity[affinity < _ALIKE] = 0.0
     numbers = keep_numbers(affinity, np.arange(len(old)), np.arange(n_given))
     out = dict(means)

@@ -64,7 +64,9 @@ def _parts_of(problem, y, init, seed):
         emission = TableEmissionSampler(emission)
     root = make_seed_sequence(seed)
     streams = [derive_stream(root, role, 0) for role in (Role.INIT, Role.SWEEP)]
-    return rows, emission, None if init is None else np.array(init), streams
+    if isinstance(init, list | tuple):
+        init = np.array(init)
+    return rows, emission, init, streams
 
 
 def slow(*values):

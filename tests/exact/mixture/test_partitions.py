@@ -137,6 +137,29 @@ def test_rows_given_the_number_of_clusters(n_clusters, y):
     check_partitions(CLOSE, sampler, step, every, expected, N_SWEEPS)
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "y", "split_merge"),
+    [
+        ("full", MixtureSampler, None, False),
+        ("few", BlockedSampler, TWO, True),
+        slow("two-rows", MixtureSampler, None, True),
+        slow("multinomial", MixtureSampler, None, False),
+        slow("t-column", MixtureSampler, None, True),
+    ],
+)
+def test_partitions_of_a_stream(name, kind, y, split_merge):
+    """The last two rows come later; a sweep draws them, and two of the others at random."""
+    problem, n = EVERY[name], len(EVERY[name].rows) - 2
+    part = problem._replace(rows=problem.rows[:n])
+    first = make_chain_sampler(part, y=None if y is None else y[:n], sampler=kind)
+    for _ in range(3):
+        first.sweep()
+    chain = make_chain_sampler(problem, init=first, y=y, sampler=kind, split_merge=split_merge)
+    every = mixtures.partitions(n + 2, y)
+    expected = mixtures.posterior(every, problem.known, problem.family, A, B)
+    check_partitions(problem, chain, find_step("both")[1], every, expected, 12_000)
+
+
 EVERY_STEP = [*STEPS, "stir", "blocked", "large", "large-of-few", "blocked-both"]
 PRIORS = [(0.0, 0.7), (0.4, 0.7), (0.5, -0.2)]
 LABELS = [None, TWO, None, ONE]

@@ -41,6 +41,7 @@ CASES = {
     "labels of segments and seeds": replace(UNEQUAL, labels=BY_SEGMENT, seeds=SEED),
     "labels and fixed": replace(EQUAL, labels=[{0, 1}, {0}], fixed=FIXED[:1]),
 }
+LEVELS = "document", "segment"
 SWEEPS = {"dense": 10**9, "sparse": 1}
 FAST = [("seeds", "document", "dense"), ("seeds", "document", "sparse")]
 INSTANCES = [
@@ -87,6 +88,36 @@ def test_posterior(case, level, sweep, monkeypatch):
             yield topics == 0, expected.topics[:, 0], "P(z_i = 0)"
 
     check_chain(step, compare)
+
+
+@pytest.mark.parametrize(
+    ("case", "level"),
+    mostly_slow(
+        [(c, v) for c in ("two documents", "three topics", "fixed and seeds") for v in LEVELS],
+        [("two documents", "segment")],
+    ),
+)
+def test_posterior_of_a_stream(case, level):
+    """The documents after the first come later; a sweep draws them, and others at random."""
+    problem = CASES[case]
+    expected, X = enumerate_lda(problem, level), corpus(problem)
+    first = list(islice(model(problem, level, max_iter=3).iter_sweeps(X[:1]), 3))[-1]
+    chain = first._sampler.extended(X)
+    pairs = np.triu_indices(len(problem.words), 1)
+
+    def step():
+        chain.sweep()
+        return chain.topics.copy()
+
+    def compare(topics):
+        same = topics[:, pairs[0]] == topics[:, pairs[1]]
+        yield same, expected.coassignment[pairs], "P(z_i = z_j)"
+        yield topics == 0, expected.topics[:, 0], "P(z_i = 0)"
+
+    check_chain(step, compare)
+    counts = chain.word_counts.copy()
+    chain._count_words()
+    assert np.array_equal(counts, chain.word_counts)
 
 
 @pytest.mark.parametrize(("case", "level", "sweep"), INSTANCES)

@@ -252,6 +252,19 @@ def test_hdp_with_bursts(name, step):
     check(problem, chain, 12_000, None, with_tables)
 
 
+@pytest.mark.parametrize(
+    ("name", "n"), mostly_slow([("two", 1), ("three", 2), ("plain", 1), ("discount", 1)], [("two", 1)])
+)
+def test_hdp_of_a_stream(name, n):
+    """The last document comes later; a sweep draws it, and one of the others at random."""
+    problem = {**HDP, **BURSTS}[name]
+    chain = make_sampler(replace(problem, documents=problem.documents[:n]))
+    for _ in range(3):
+        chain.sweep()
+    chain = chain.extended(make_sampler(problem)._whole)
+    check(problem, chain, 16_000)
+
+
 def test_hdp_with_bursts_and_no_room(monkeypatch):
     """Every new topic ends the kernel, in the middle of a document."""
     whole = HDPSampler._top_level

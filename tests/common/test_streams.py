@@ -1,0 +1,196 @@
+"""`partial_fit`: data in batches, of every estimator that has it."""
+
+import pickle
+import signal
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from skdp.callback import Checkpoint
+from skdp.inference._chain import Chain
+from skdp.mixture import DPMixture, PitmanYorMixture
+from skdp.topics import GibbsLDA, HDPTopicModel
+from skdp.topics._shared._sampler import keep_rows
+
+RNG = np.random.default_rng(0)
+SHORT = {"max_iter": 12, "stream_sweeps": 6, "random_state": 0}
+WORDS = np.kron(np.eye(4), np.ones(5)) / 5.0
+
+
+def rows_at(*centers):
+    return np.concatenate([RNG.normal(center, 0.5, (20, 2)) for center in centers])
+
+
+def counts_of(*topics):
+    return np.concatenate([RNG.multinomial(30, WORDS[k], 15) for k in topics])
+
+
+ROWS = [rows_at(0, 5), rows_at(0, 5, 10), rows_at(10)]
+COUNTS = [counts_of(0, 1), counts_of(0, 1, 2), counts_of(2)]
+STREAMS = {
+    "DPMixture": (DPMixture(**SHORT), ROWS),
+    "blocked": (PitmanYorMixture(sampler="blocked", n_chains=2, **SHORT), ROWS),
+    "GibbsLDA": (GibbsLDA(4, **SHORT), COUNTS),
+    "sparse": (GibbsLDA(400, **SHORT), COUNTS),
+    "HDPTopicModel": (HDPTopicModel(n_chains=2, **SHORT), COUNTS),
+    "no bursts": (HDPTopicModel(burst_concentration=None, level="segment", **SHORT), COUNTS),
+}
+every_stream = pytest.mark.parametrize("name", STREAMS)
+
+
+def stream_of(name):
+    model, batches = STREAMS[name]
+    return clone(model), batches
+
+
+def results_of(model):
+    """Return what two fits must agree on, bit for bit."""
+    names = ("labels_", "components_", "doc_topic_")
+    found = [getattr(model, name).tolist() for name in names if hasattr(model, name)]
+    return found, model.trace_["log_joint"].tolist()
+
+
+def groups_of(model):
+    return model.labels_ if hasattr(model, "labels_") else model.doc_topic_.argmax(axis=1)
+
+
+@every_stream
+def test_one_batch_is_a_fit(name):
+    model, (first, *_) = stream_of(name)
+    assert results_of(model.partial_fit(first)) == results_of(clone(model).fit(first))
+
+
+@every_stream
+def test_a_pickle_continues(name):
+    model, batches = stream_of(name)
+    copy = pickle.loads(pickle.dumps(model.partial_fit(batches[0]).partial_fit(batches[1])))
+    assert results_of(model.partial_fit(batches[2])) == results_of(copy.partial_fit(batches[2]))
+    assert len(groups_of(model)) == sum(map(len, batches))
+    assert model.n_iter_ == 6
+    assert np.isfinite(model.score(batches[0]))
+
+
+@pytest.mark.parametrize("name", [name for name in STREAMS if name != "sparse"])
+def test_numbers_stay(name):
+    """What is found again keeps its number; a third group has another one."""
+    model, (first, second, third) = stream_of(name)
+    before = groups_of(model.set_params(max_iter=60).partial_fit(first))
+    now = groups_of(model.partial_fit(second).partial_fit(third))
+    assert np.mean(now[: len(before)] == before) > 0.9
+    assert (now[-len(third) :] == now[-1]).mean() > 0.9
+    assert now[-1] not in before
+
+
+def test_a_closed_cluster_keeps_its_number():
+    model, (first, second, _) = stream_of("DPMixture")
+    model.partial_fit(first)
+    model.cluster_labels_ = np.array([0, 1, 7])  # as if the third had closed
+    model.partial_fit(second)
+    assert model.cluster_labels_.tolist() == [0, 1, 7, 8]
+    assert model.n_clusters_ == 3
+    assert (model.predict_proba(first)[:, 2] == 0.0).all()
+    assert {row.component for row in model.explain()} == {0, 1, 8}
+    assert model.compact().cluster_labels_.tolist() == [0, 1, 8]
+    assert model.predict_proba(first).shape == (len(first), 3)
+
+
+def test_known_labels_of_later_rows():
+    """A label takes its number, and the cluster that had it another."""
+    model, (first, second, _) = stream_of("DPMixture")
+    model.partial_fit(first)
+    number = model.labels_[0]
+    y = np.full(len(second), -1)
+    y[-2:] = number  # in the third group
+    model.partial_fit(second, y)
+    assert set(model.labels_[-20:]) == {number}
+    assert model.labels_[0] == model.labels_[40] == 2
+
+
+def test_rows_of_topics():
+    """A topic with other words has a new row; one that has closed keeps its row, with weight 0."""
+    before = {"components_": WORDS[:3]}
+    means = {"components_": WORDS[[3, 2, 0]], "weights_": np.array([0.5, 0.3, 0.2])}
+    axes = {"components": 0, "weights": 0, "doc_topic": 1}
+    means["doc_topic_"] = np.array([[0.6, 0.3, 0.1]])
+    kept = keep_rows(before, means, axes, 0)
+    np.testing.assert_array_equal(kept["components_"], WORDS)
+    np.testing.assert_array_equal(kept["weights_"], [0.2, 0.0, 0.3, 0.5])
+    np.testing.assert_array_equal(kept["doc_topic_"], [[0.1, 0.0, 0.3, 0.6]])
+    del means["weights_"]  # as many topics as before
+    assert keep_rows({"components_": WORDS[:3]}, means, axes, 0)["components_"].shape == (3, 20)
+
+
+def test_compact_topics():
+    model, (first, *_) = stream_of("HDPTopicModel")
+    model.partial_fit(first)
+    words, shares = model.components_, model.transform(first)
+    model.weights_[-1] = 0.0
+    model.compact()
+    assert model.n_components_ == len(words) - 1
+    np.testing.assert_array_equal(model.components_, words[:-1])
+    assert model.transform(first).shape == (len(first), shares.shape[1] - 1)
+
+
+@every_stream
+def test_interrupts(name, monkeypatch):
+    """The batch is in after Ctrl-C; after an error in a sweep, the chain starts over."""
+    model, batches = stream_of(name)
+    model.set_params(n_chains=1).partial_fit(batches[0])
+    advance, stops = Chain.advance, iter([None, signal.SIGINT, None, MemoryError])
+
+    def interrupted(chain, schedule):
+        stop = next(stops)
+        if stop is MemoryError:
+            raise stop
+        advance(chain, schedule)
+        if stop is not None:
+            signal.raise_signal(stop)
+
+    monkeypatch.setattr(Chain, "advance", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(batches[1])
+    with pytest.raises(MemoryError):
+        model.partial_fit(batches[2])
+    monkeypatch.setattr(Chain, "advance", advance)
+    with pytest.warns(UserWarning, match="starts over"):
+        model.partial_fit(batches[2])
+    assert results_of(model) == results_of(clone(model).fit(np.concatenate(batches)))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "X", "message"),
+    [
+        ("DPMixture", {"concentration": 2.0}, ROWS[0], "had concentration='auto'; got"),
+        ("DPMixture", {}, ROWS[0][:, :1], "X has 1 features"),
+        ("HDPTopicModel", {}, COUNTS[0][:, :7], "X has 7 features"),
+        ("DPMixture", {}, [[np.inf, 0.0]], "contains infinity"),
+    ],
+)
+def test_later_calls_that_are_refused(name, change, X, message):
+    model, (first, second, _) = stream_of(name)
+    model.partial_fit(first)
+    copy = pickle.loads(pickle.dumps(model))
+    with pytest.raises(ValueError, match=message):
+        model.set_params(**change).partial_fit(X)
+    model.set_params(**{key: getattr(copy, key) for key in change})
+    assert results_of(model.partial_fit(second)) == results_of(copy.partial_fit(second))
+
+
+def test_streams_that_are_refused(tmp_path):
+    first = ROWS[0]
+    with pytest.raises(ValueError, match="was fitted by fit, which does not keep the data"):
+        DPMixture(**SHORT).fit(first).partial_fit(first)
+    saved = DPMixture(**SHORT).set_callbacks(Checkpoint(tmp_path / "fit"))
+    with pytest.raises(ValueError, match="takes no Checkpoint"):
+        saved.partial_fit(first)
+    for params in ({"n_shards": 2}, {"topic_word_discount": 0.5}):
+        with pytest.raises(ValueError, match="needs n_shards=1 and topics that are Dirichlet"):
+            GibbsLDA(4, **params).partial_fit(COUNTS[0])
+    with pytest.raises(ValueError, match="takes no y"):
+        HDPTopicModel().partial_fit(COUNTS[0], [{0}] * 30)
+    model = DPMixture(**SHORT).partial_fit(first)
+    model.fit(ROWS[1])  # starts over
+    assert len(model.labels_) == len(ROWS[1])
+    with pytest.raises(ValueError, match="was fitted by fit"):
+        model.partial_fit(first)
