@@ -121,6 +121,13 @@ def test_rows_of_topics():
     assert keep_rows({"components_": WORDS[:3]}, means, axes, 0)["components_"].shape == (3, 20)
 
 
+def test_a_stream_that_begins_with_one_topic():
+    even = RNG.multinomial(30, np.full(20, 0.05), 40)
+    model = HDPTopicModel(**SHORT).partial_fit(even)
+    assert model.n_components_ == 1
+    assert model.partial_fit(np.concatenate(COUNTS)).n_components_ > 2
+
+
 def test_compact_topics():
     model, (first, *_) = stream_of("HDPTopicModel")
     model.partial_fit(first)
