@@ -1,0 +1,117 @@
+"""Data that keep coming: `partial_fit` in batches, beside one fit and scikit-learn's online models.
+
+Texts: 20 batches of 500 documents of 60 words from 10 topics, the last of which begins in the tenth
+batch. Perplexity is that of a batch before it is taken in. Rows: 20 batches of 500 from 6 normal
+clusters, the last of which begins in the tenth; the adjusted Rand index of all rows with the truth,
+and with one fit to all of them in another order.
+
+    python benchmarks/streams.py
+"""
+
+import time
+import warnings
+
+import numpy as np
+from report import print_header, print_table
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.decomposition import LatentDirichletAllocation
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from skdp.mixture import DPMixture
+from skdp.topics import GibbsLDA, HDPTopicModel
+
+N_BATCHES, N_ROWS, N_WORDS, N_TOPICS, BEGINS = 20, 500, 2000, 10, 9
+
+
+def draw_texts(rng, words, n_topics):
+    """Return word counts, and the main topic of each text."""
+    shares = rng.dirichlet(np.full(n_topics, 0.1), N_ROWS)
+    return rng.multinomial(60, shares @ words[:n_topics]), shares.argmax(axis=1)
+
+
+def perplexity(model, X):
+    """Return that of the second half of the words of each text, given the first."""
+    if not isinstance(model, LatentDirichletAllocation):
+        return model.perplexity(X)
+    rng = np.random.default_rng(0)
+    first = rng.binomial(X, 0.5)
+    words = model.components_ / model.components_.sum(axis=1, keepdims=True)
+    second = X - first
+    logs = second * np.log(model.transform(first) @ words)
+    return np.exp(-logs.sum() / second.sum())
+
+
+def compare_topics(seed):
+    rng = np.random.default_rng(seed)
+    words = rng.dirichlet(np.full(N_WORDS, 0.05), N_TOPICS)
+    batches = [
+        draw_texts(rng, words, N_TOPICS - (i < BEGINS))[0] for i in range(N_BATCHES)
+    ]
+    chain = {"max_iter": 200, "random_state": seed}
+    models = {
+        "HDPTopicModel": HDPTopicModel(**chain),
+        "HDPTopicModel, no bursts": HDPTopicModel(burst_concentration=None, **chain),
+        "GibbsLDA, 10 topics": GibbsLDA(N_TOPICS, **chain),
+        "scikit-learn, 10 topics": LatentDirichletAllocation(
+            N_TOPICS, doc_topic_prior=0.1, topic_word_prior=0.05, random_state=seed,
+            total_samples=N_BATCHES * N_ROWS,
+        ),
+    }  # fmt: skip
+    rows = []
+    for name, model in models.items():
+        scores, seconds, found = [], [], None
+        for i, X in enumerate(batches):
+            if i:
+                scores.append(perplexity(model, X))
+            start = time.process_time()
+            model.partial_fit(X)
+            seconds.append(time.process_time() - start)
+            topics = model.components_ / model.components_.sum(axis=1, keepdims=True)
+            if found is None and (np.sqrt(topics) @ np.sqrt(words[-1])).max() > 0.8:
+                found = i + 1
+        mean = [np.mean(scores[:8]), scores[8], np.mean(scores[9:])]
+        rows.append([
+            name, *(f"{value:.0f}" for value in mean), found or "never",
+            f"{seconds[0]:.1f}", f"{np.mean(seconds[1:6]):.2f}", f"{np.mean(seconds[-5:]):.2f}",
+        ])  # fmt: skip
+    head = ["seed " + str(seed), "perplexity, 2-9", "10", "11-20", "new topic in batch"]
+    print_table([*head, "CPU s: first call", "2-6", "16-20"], rows)
+
+
+def compare_clusters(seed):
+    rng = np.random.default_rng(seed)
+    centers = rng.normal(0.0, 4.0, (6, 4))
+    truth = [rng.integers(6 - (i < BEGINS), size=N_ROWS) for i in range(N_BATCHES)]
+    batches = [centers[z] + rng.normal(size=(N_ROWS, 4)) for z in truth]
+    X, z, order = np.concatenate(batches), np.concatenate(truth), rng.permutation(N_BATCHES * N_ROWS)
+    whole = DPMixture(random_state=seed).fit(X[order]).labels_
+    whole = whole[np.argsort(order)]
+    rows = []
+    for model in (DPMixture(random_state=seed), MiniBatchKMeans(6, random_state=seed)):
+        seconds, number = [], []
+        for rows_of_batch in batches:
+            start = time.process_time()
+            model.partial_fit(rows_of_batch)
+            seconds.append(time.process_time() - start)
+            number.append(getattr(model, "n_clusters_", 6))
+        labels = model.predict(X)
+        rows.append([
+            type(model).__name__, *number[BEGINS - 1 : BEGINS + 1], number[-1],
+            *(f"{adjusted_rand_score(labels, other):.3f}" for other in (z, whole)),
+            f"{seconds[0]:.1f}", f"{np.mean(seconds[1:6]):.2f}", f"{np.mean(seconds[-5:]):.2f}",
+        ])  # fmt: skip
+    head = [f"seed {seed}", "clusters after batch 9", "10", "20", "ARI, truth", "ARI, one fit"]
+    print_table([*head, "CPU s: first call", "2-6", "16-20"], rows)
+
+
+def main():
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    print_header()
+    for seed in range(3):
+        compare_topics(seed)
+        compare_clusters(seed)
+
+
+if __name__ == "__main__":
+    main()
