@@ -45,9 +45,7 @@ def perplexity(model, X):
 def compare_topics(seed):
     rng = np.random.default_rng(seed)
     words = rng.dirichlet(np.full(N_WORDS, 0.05), N_TOPICS)
-    batches = [
-        draw_texts(rng, words, N_TOPICS - (i < BEGINS))[0] for i in range(N_BATCHES)
-    ]
+    batches = [draw_texts(rng, words, N_TOPICS - (i < BEGINS))[0] for i in range(N_BATCHES)]
     chain = {"max_iter": 200, "random_state": seed}
     models = {
         "HDPTopicModel": HDPTopicModel(**chain),
@@ -84,7 +82,11 @@ def compare_clusters(seed):
     centers = rng.normal(0.0, 4.0, (6, 4))
     truth = [rng.integers(6 - (i < BEGINS), size=N_ROWS) for i in range(N_BATCHES)]
     batches = [centers[z] + rng.normal(size=(N_ROWS, 4)) for z in truth]
-    X, z, order = np.concatenate(batches), np.concatenate(truth), rng.permutation(N_BATCHES * N_ROWS)
+    X, z, order = (
+        np.concatenate(batches),
+        np.concatenate(truth),
+        rng.permutation(N_BATCHES * N_ROWS),
+    )
     whole = DPMixture(random_state=seed).fit(X[order]).labels_
     whole = whole[np.argsort(order)]
     rows = []

@@ -474,7 +474,8 @@ def keep_numbers(
     given: NDArray[Any],  # of the first groups after
 ) -> NDArray[np.int64]:
     """Return numbers, (L,), of the groups after: those before, so that groups with the same number
-    have most in common in total, or new ones beyond all others if they have nothing in common."""
+    have most in common in total, or new ones beyond all others if they have nothing in common.
+    """
     shared[np.isin(numbers, given)] = shared[:, : len(given)] = 0.0
     rows, columns = linear_sum_assignment(shared, maximize=True)
     is_kept = shared[rows, columns] > 0.0
@@ -528,7 +529,7 @@ class StreamMixin:
         ValueError, TypeError
             If X, y or a parameter is invalid, or another parameter than `max_iter`, `burn_in`,
             `thin`, `n_samples`, `stream_sweeps`, `n_jobs` or `verbose` has changed since the last
-            call, or the estimator was fitted by `fit`. The estimator is left unchanged.
+            call. The estimator is left unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. The samples of X have been added.
 
@@ -536,6 +537,8 @@ class StreamMixin:
         -----
         ConvergenceWarning
             As in `fit`, in the first call. The sweeps of later calls are too few to judge.
+        UserWarning
+            If the estimator was fitted by `fit`, which keeps no data: the stream begins with X.
 
         Notes
         -----

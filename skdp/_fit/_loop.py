@@ -369,10 +369,10 @@ class FitLoop:
             )
         attributes = vars(self.estimator)
         if "_stream" not in attributes and self.estimator.__sklearn_is_fitted__():
-            raise ValueError(
-                "partial_fit continues what partial_fit has begun, and this estimator was fitted "
-                "by fit, which does not keep the data. Call partial_fit with all of them first, on "
-                "a clone."
+            warn_user(
+                f"{type(self.estimator).__name__}: partial_fit begins with X alone, because fit "
+                "does not keep the data to which they could be added. Begin with partial_fit, too.",
+                UserWarning,
             )
         return attributes.get("_stream")
 

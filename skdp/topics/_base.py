@@ -404,7 +404,7 @@ class BaseTopicModel(
         sampler = best.sampler
         if sampler.n_settled > 0 and self.__sklearn_is_fitted__():
             axes = {"components": 0, "weights": 0, **sampler.topic_axes}
-            means = keep_rows(vars(self), means, axes, sampler.n_seeded)
+            means = keep_rows(self.components_, means, axes, sampler.n_seeded)
         names = names_of_topics(self._seeded_topics(), len(means["components_"]))
         if names is not None:
             attributes["topic_names_"] = names
@@ -733,8 +733,8 @@ class TopicStreamMixin(StreamMixin):
     def _check_stream(self, X: Any, y: Any) -> None:
         if isinstance(X, PartitionedCorpus):
             raise TypeError(f"partial_fit takes no {type(X).__name__}: use X.compute().")
-        if y is not None:
-            raise ValueError("partial_fit of a topic model takes no y; got topics of documents.")
+        if self._read_labels(y) is not None:  # type: ignore[attr-defined]
+            raise ValueError("partial_fit takes no topics of documents in y.")
 
     def _check_batch(self, earlier: SegmentedCorpus, X: Any, y: Any) -> SegmentedCorpus:
         batch = check_corpus(self, X, reset=False, require_tokens=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -354,9 +355,9 @@ class HDPTopicModel(TopicStreamMixin, LikelihoodMixin, InferredNumberModel):
         )
 
     def _extend_sampler(self, sampler: HDPSampler, data: SegmentedCorpus) -> HDPSampler:
-        extended = sampler.extended(data)
-        extended.most_topics = self._most_topics  # one, if documents did not differ so far
-        return extended
+        start = copy(sampler)
+        start.most_topics = self._most_topics  # one, if documents did not differ so far
+        return start.extended(data)
 
     def compact(self) -> Self:
         """Drop the topics that `partial_fit` has left without words, and close the gaps.

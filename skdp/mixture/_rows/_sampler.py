@@ -562,7 +562,7 @@ class MixtureSampler(ClusterSampler):
         prior: PartitionPrior,
         discount: float,
         concentration: float,
-        init: NDArray[np.int64] | None | MixtureSampler,  # labels, or a chain of the first rows
+        init: NDArray[np.int64] | MixtureSampler | None,  # labels, or a chain of the first rows
         init_stream: NDArray[np.uint64],
         stream: NDArray[np.uint64],
         *,

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._checks import check_memory
-from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import make_generator
 from skdp._numeric._simd import aligned_zeros, padded
 from skdp.data import SegmentedCorpus
@@ -176,7 +175,7 @@ class HDPSampler(SeededMoves, TopicSampler):
         part = HDPSampler(
             corpus[first:], n_known, self.level, self.concentration, self.top_concentration,
             TopPriors(None, None), float(self.topic_word_prior), self.dirichlet_prior,
-            self.components(), True, None, *self.streams, *self.streams, bursts,
+            self.components(), True, None, self.streams[0], self.streams[0], bursts,
         )  # fmt: skip
         for _ in range(_PART_SWEEPS):
             check_interrupts()
@@ -301,9 +300,7 @@ class HDPSampler(SeededMoves, TopicSampler):
             self._make_room()
             self._run_open(move_open_tables, node_ptr, tokens, places, stream)
 
-    def _run_open(
-        self, kernel: Any, node_ptr: Any, tokens: Any, places: Any, stream: Any
-    ) -> None:
+    def _run_open(self, kernel: Any, node_ptr: Any, tokens: Any, places: Any, stream: Any) -> None:
         """Run a kernel over nodes, chosen ones or all, and make room when it stops for it."""
         top, place = self._top_level(), 0
         while True:

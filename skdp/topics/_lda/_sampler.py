@@ -60,7 +60,6 @@ from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._shared._partition import Counted, ShardSweep, pack, unpack
 from skdp.topics._shared._sampler import ChosenNodes, TopicSampler, TopicState, join
 
-
 _FIRST_PRIOR = 0.1
 """First value of every learned entry of the prior of shares."""
 

@@ -92,9 +92,6 @@ class TopicSampler(ChainComponent):
     _burst_ptr: list[NDArray[np.int64]]  # tokens of the nodes that share them, by shard
     _table_places: list[TablePlaces]  # of these tables, by shard
 
-    _whole_ptr: NDArray[np.int64]  # tokens of all nodes, in models with streams
-    doc_topic_prior: NDArray[np.float64]
-
     shards: list[Any]  # the state of each, a named tuple with `topics` among its arrays
     _words: Any
 
@@ -197,6 +194,11 @@ class TopicSampler(ChainComponent):
         return table_places.seats(parameters, seats, n_columns), shift
 
     # More data
+
+    @property
+    def _whole_ptr(self) -> NDArray[np.int64]:
+        """Tokens of all nodes."""
+        raise NotImplementedError
 
     def extended(self, corpus: SegmentedCorpus) -> Self:
         """Return a sampler of a corpus that begins with that of this one, with the same state."""
@@ -776,17 +778,17 @@ class SeededMoves:
 
 
 _ALIKE = 0.7
-"""Smallest affinity, sum_w sqrt(p_w q_w), of the words of a topic before and after new documents."""
+"""Smallest affinity, sum_w sqrt(p_w q_w), of a topic's words before and after new documents."""
 
 
 def keep_rows(
-    before: dict[str, Any], means: dict[str, Any], axes: dict[str, int], n_given: int
+    old: NDArray[np.float64], means: dict[str, Any], axes: dict[str, int], n_given: int
 ) -> dict[str, Any]:
-    """Return means whose topics are listed in the order of the attributes before, new ones last.
+    """Return means whose topics are listed in the order of the `old` ones, (K, W), new ones last.
     If the number of topics is inferred, one that has closed keeps its row, with a weight of 0.
     """
-    old, new = before["components_"], means["components_"]
-    affinity = np.maximum(np.sqrt(old) @ np.sqrt(new).T, np.finfo(float).tiny)
+    new = np.sqrt(means["components_"])
+    affinity = np.maximum(np.sqrt(old) @ new.T, np.finfo(float).tiny)
     if "weights_" in means:
         affinity[affinity < _ALIKE] = 0.0
     numbers = keep_numbers(affinity, np.arange(len(old)), np.arange(n_given))

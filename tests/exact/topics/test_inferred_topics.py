@@ -253,7 +253,8 @@ def test_hdp_with_bursts(name, step):
 
 
 @pytest.mark.parametrize(
-    ("name", "n"), mostly_slow([("two", 1), ("three", 2), ("plain", 1), ("discount", 1)], [("two", 1)])
+    ("name", "n"),
+    mostly_slow([("two", 1), ("three", 2), ("plain", 1), ("discount", 1)], [("two", 1)]),
 )
 def test_hdp_of_a_stream(name, n):
     """The last document comes later; a sweep draws it, and one of the others at random."""
