@@ -257,29 +257,6 @@ def draw_beta(alpha, beta, rng):
     return math.exp(draw_log_beta(alpha, beta, rng)[0])
 
 
-@njit
-def draw_dirichlet(alpha, out, rng):
-    """Write a Dirichlet(alpha) draw to `out`, (K,); some of the shapes may be 0."""
-    n = alpha.shape[0]
-    largest = -math.inf
-    for k in range(n):
-        out[k] = draw_log_gamma(alpha[k], rng)
-        largest = max(largest, out[k])
-    if largest == -math.inf:
-        # If all shapes are below 1e-305, draw corner k with probability alpha_k / sum alpha.
-        corner = draw_categorical(alpha, alpha.sum(), rng)
-        for k in range(n):
-            out[k] = 0.0
-        out[corner] = 1.0
-        return
-    total = 0.0
-    for k in range(n):
-        out[k] = math.exp(out[k] - largest)
-        total += out[k]
-    for k in range(n):
-        out[k] /= total
-
-
 @njit_outlined
 def draw_binomial(n, probability, rng):
     """Return the number of n events of the given probability that happen."""

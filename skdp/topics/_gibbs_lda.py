@@ -349,12 +349,8 @@ class GibbsLDA(TopicStreamMixin, LikelihoodMixin, BaseTopicModel):
         super()._check_stream(X, y)
         if self.n_shards != 1 or self._power_law() is not None:
             raise ValueError(
-                "partial_fit needs n_shards=1 and topics that are Dirichlet vectors: "
-                "topic_word_discount=0.0, topic_word_concentration='auto', and "
-                f"topic_word_base='uniform'. Got n_shards={self.n_shards}, "
-                f"topic_word_discount={shorten(self.topic_word_discount)}, "
-                f"topic_word_concentration={shorten(self.topic_word_concentration)} and "
-                f"topic_word_base={self.topic_word_base!r}."
+                "partial_fit needs n_shards=1 and topics that are Dirichlet vectors, not Pitman-Yor "
+                "processes."
             )
 
     def _check_power_law(self) -> None:

@@ -15,7 +15,6 @@ from skdp._numeric._random import (
     draw_beta,
     draw_binomial,
     draw_categorical,
-    draw_dirichlet,
     draw_gamma,
     draw_log_beta,
     draw_log_gamma,
@@ -107,30 +106,6 @@ def test_log_beta_of_tiny_shapes(scale, rng):
     sample = draws(draw_log_beta, 3 * scale, 7 * scale, rng)
     assert not np.any(np.isnan(sample))
     assert_frequencies((sample[:, 0] < sample[:, 1]).astype(int), [0.3, 0.7])
-
-
-@pytest.mark.parametrize("alpha", [[0.5, 1.0, 2.5], [0.3, 20.0], [4.0]], ids=str)
-def test_dirichlet(alpha, rng):
-    alpha = np.array(alpha)
-    sample = np.empty((N, len(alpha)))
-    for row in sample:
-        draw_dirichlet(alpha, row, rng)
-    np.testing.assert_allclose(sample.sum(axis=1), 1.0, rtol=1e-14)
-    for k in range(len(alpha) if len(alpha) > 1 else 0):
-        marginal = stats.beta(alpha[k], alpha.sum() - alpha[k])
-        assert_distributed(sample[:, k], marginal.cdf)
-
-
-@pytest.mark.parametrize("scale", [1e-8, 1e-310])
-def test_dirichlet_of_tiny_shapes_draws_a_corner(scale, rng):
-    alpha = scale * np.array([1.0, 0.0, 2.0, 5.0])
-    corners = np.empty(N, dtype=int)
-    out = np.empty(4)
-    for i in range(N):
-        draw_dirichlet(alpha, out, rng)
-        assert out.sum() == pytest.approx(1.0)
-        corners[i] = out.argmax()
-    assert_frequencies(corners, alpha / alpha.sum())
 
 
 def test_categorical(rng):
