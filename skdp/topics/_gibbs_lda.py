@@ -349,8 +349,8 @@ class GibbsLDA(TopicStreamMixin, LikelihoodMixin, BaseTopicModel):
         super()._check_stream(X, y)
         if self.n_shards != 1 or self._power_law() is not None:
             raise ValueError(
-                "partial_fit needs n_shards=1 and topics that are Dirichlet vectors, not Pitman-Yor "
-                "processes."
+                "partial_fit needs n_shards=1 and topics that are Dirichlet vectors, and no "
+                "Pitman-Yor processes."
             )
 
     def _check_power_law(self) -> None:
