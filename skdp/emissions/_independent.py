@@ -126,12 +126,10 @@ class IndependentMarginals:
 
     @property
     def means(self) -> Floats:
-        """Means."""
         return self._gather([part.means for part in self.parts])
 
     @property
     def variances(self) -> Floats:
-        """Variances."""
         return self._gather([part.variances for part in self.parts])
 
     def _find(self, column: int) -> tuple[Marginals, int]:
@@ -142,26 +140,21 @@ class IndependentMarginals:
         raise IndexError(column)
 
     def parameters(self, column: int) -> Floats:
-        """Return the parameters that identify each state's distribution of a column."""
         part, own = self._find(column)
         return part.parameters(own)
 
     def take(self, states: NDArray[np.intp]) -> Self:
-        """Return the distributions of some states."""
         return replace(self, parts=[part.take(states) for part in self.parts])
 
     def is_discrete(self, column: int) -> bool:
-        """Return whether a column holds integers >= 0."""
         part, own = self._find(column)
         return part.is_discrete(own)
 
     def cdf(self, x: Floats, column: int) -> Floats:
-        """Return P(X <= x), (..., J)."""
         part, own = self._find(column)
         return part.cdf(x, own)
 
     def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
-        """Return bounds of the quantiles of all states."""
         part, own = self._find(column)
         return cast("NumberMarginals", part).brackets(q, own)
 
@@ -256,9 +249,8 @@ def _require(block: Block, model: Any, method: str, caller: str) -> None:
 def mix_symbols(
     emissions: Sequence[IndependentModel], weights: Sequence[Floats]
 ) -> dict[str, Floats]:
-    """Return probabilities of the symbols of each categorical part, (H, V), by its name.
-    The weights of states, (H, J) for each model, sum to 1 over all models and states.
-    """
+    """Return probabilities of the symbols of each categorical part, (H, V), by its name."""
+    # The weights of states, (H, J) for each model, sum to 1 over all models and states.
     found: dict[str, Floats] = {}
     for name in emissions[0].symbols:
         parts = [
@@ -643,19 +635,16 @@ class IndependentSampler(ChainComponent):
         return find_target_columns(self.blocks, self.samplers)
 
     def copy(self) -> Self:
-        """Return a sampler with the same parameters in new arrays."""
         other = super().copy()
         other.samplers = [sampler.copy() for sampler in self.samplers]
         return other
 
     def detach(self) -> None:
-        """Drop the observations and everything derived from them."""
         super().detach()
         for sampler in self.samplers:
             sampler.detach()
 
     def attach(self, values: Floats) -> None:
-        """Store the observations."""
         for block, sampler in zip(self.blocks, self.samplers, strict=True):
             with naming(block.name, block.columns):
                 sampler.attach(block.of(values))
@@ -702,11 +691,9 @@ class IndependentSampler(ChainComponent):
             out += self._scratch
 
     def log_evidence(self) -> float:
-        """Return log p(x | z)."""
         return float(sum(sampler.log_evidence() for sampler in self.samplers))
 
     def model(self) -> IndependentModel:
-        """Return the distributions of the next observation given the states."""
         names = [block.name for block in self.blocks]
         models = [sampler.model() for sampler in self.samplers]
         return IndependentModel(self.blocks, dict(zip(names, models, strict=True)))
@@ -720,19 +707,16 @@ class CollapsedIndependentSampler(IndependentSampler):
         self.starts_with_one_state = any(sampler.starts_with_one_state for sampler in samplers)
 
     def complete(self, states: Places, rng: Stream) -> None:
-        """Draw the missing values of all parts."""
         for sampler in self.samplers:
             sampler.complete(states, rng)
 
     def restrict(self, steps: Places, n_states: int) -> Self:
-        """Return a sampler for some of the observations."""
         samplers = [sampler.restrict(steps, n_states) for sampler in self.samplers]
         other = type(self)(n_states, self.blocks, samplers)
         other._scratch = np.empty((len(steps), n_states))
         return other
 
     def condition(self, states: Places) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
         for sampler in self.samplers:
             sampler.condition(states)
 
@@ -757,7 +741,6 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
     _data_attributes: ClassVar[tuple[str, ...]] = ("_scratch", "_is_complete")
 
     def attach(self, values: Floats) -> None:
-        """Store the observations."""
         super().attach(values)
         self._is_complete = False
 
@@ -767,17 +750,14 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
             sampler.adopt(own)
 
     def of_states(self, n_states: int) -> Self:
-        """Return a sampler with the same prior, without observations."""
         samplers = [sampler.of_states(n_states) for sampler in self.samplers]
         return type(self)(n_states, self.blocks, samplers)
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether `complete` draws anything."""
         return any(sampler.is_incomplete for sampler in self.samplers)
 
     def complete(self, states: Places, rng: Stream) -> None:
-        """Draw the missing values of all parts."""
         key = np.empty_like(rng)
         if self.is_incomplete:
             draw_key(rng, key)
@@ -799,28 +779,23 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
         self._is_complete = False
 
     def restrict(self, steps: Places, n_states: int) -> Self:
-        """Return a sampler for some of the observations."""
         other = super().restrict(steps, n_states)
         other._is_complete = False
         return other
 
     def measure(self, states: Places) -> PerPartSums:
-        """Return the statistics that `add_up` needs, which are additive over parts of the data."""
         return PerPartSums(tuple(sampler.measure(states) for sampler in self.samplers))
 
     def add_up(self, states: Places, measured: PerPartSums) -> tuple[PerPartSums]:
-        """Return sums over the observations, which are exactly additive over parts of the data."""
         each = zip(self.samplers, measured.values, strict=True)
         sums = (PerPartSums(sampler.add_up(states, own)) for sampler, own in each)
         return (PerPartSums(tuple(sums)),)
 
     def take(self, measured: PerPartSums, sums: tuple[PerPartSums]) -> None:
-        """Store the sums over all observations."""
         for sampler, own, added in zip(self.samplers, measured.values, sums[0].values, strict=True):
             sampler.take(own, added.values)
 
     def draw_parameters(self, rng: Stream) -> None:
-        """Draw the parameters of all parts given the stored statistics."""
         for sampler in self.samplers:
             sampler.draw_parameters(rng)
 
@@ -847,7 +822,6 @@ class ComparableIndependentSampler(CollapsedIndependentSampler):
         return float(sum(sampler.log_posterior() for sampler in self.samplers))
 
     def known_model(self, parameters: tuple[Floats, ...]) -> IndependentModel:
-        """Return the distributions of states with known parameters."""
         models = [sampler.known_model(own) for sampler, own in self._shared_out(parameters)]
         names = [block.name for block in self.blocks]
         return IndependentModel(self.blocks, dict(zip(names, models, strict=True)))
@@ -866,7 +840,6 @@ class ComparableIndependentSampler(CollapsedIndependentSampler):
         return None if all(before is None for before in moves) else moves
 
     def restore_shared(self, before: list[Any]) -> None:
-        """Restore the shared parameters that `move_shared` returned."""
         for sampler, own in zip(self.samplers, before, strict=True):
             if own is not None:
                 sampler.restore_shared(own)

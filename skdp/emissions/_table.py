@@ -20,9 +20,9 @@ from skdp.emissions._independent import CollapsedIndependentSampler, Independent
 
 
 class TableEmissionSampler(ChainComponent):
-    """Sampler of the emissions of a table, whose rows join clusters one by one.
-    Parts of several dependent columns allow neither missing cells nor powers of rows.
-    """
+    """Sampler of the emissions of a table, whose rows join clusters one by one."""
+
+    # Parts of several dependent columns allow neither missing cells nor powers of rows.
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_powers",)
 
@@ -54,7 +54,6 @@ class TableEmissionSampler(ChainComponent):
         self._take_priors()
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior in the format of the cluster kernels."""
         columns, others, n_rows = [], [], 0
         for leaf in self.leaves():
             own = _read_columns(leaf)
@@ -75,7 +74,6 @@ class TableEmissionSampler(ChainComponent):
         return other
 
     def condition(self, states: Places) -> None:
-        """Set the clusters of the rows."""
         self.root.condition(states)
         if self._powers is not None:
             for leaf in self.leaves():
@@ -86,7 +84,6 @@ class TableEmissionSampler(ChainComponent):
         return float(self.root.log_evidence())
 
     def model(self) -> Any:
-        """Return the distributions of the next row of each cluster."""
         return self.root.model()
 
     def scalars(self) -> dict[str, float]:
@@ -243,9 +240,8 @@ def code_categories(
     allow_missing: bool = False,
     reads_types: bool = False,
 ) -> Any:
-    """Return X with codes in the columns of text that an emission treats as categories.
-    With `reset` (in ``fit``), set `categories_`; otherwise use its codes, and raise for others.
-    """
+    """Return X with codes in the columns of text that an emission treats as categories."""
+    # With `reset` (in ``fit``), set `categories_`; otherwise use its codes, and raise for others.
     if emission == "categorical":
         emission = CategoricalEmission()
     if not isinstance(emission, CategoricalEmission | IndependentEmissions):

@@ -463,7 +463,6 @@ class BuffetFactorSampler(BinaryFactorSampler):
         return float(result + self.log_density())
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
         on = self.factors[self.amplitudes.is_seen()].any(axis=0)
         return {"n_active_factors": float(np.count_nonzero(on)), "mass": self.mass}
 
@@ -491,9 +490,8 @@ class BuffetFactorSampler(BinaryFactorSampler):
         return idle & ~links.n_transitions.any(axis=1), links, coupling.decay
 
     def _with_room(self, idle: NDArray[np.bool_], *, keep_idle: bool) -> tuple[Floats, Floats]:
-        """Return spins, (C, J), and weights, (C + 1, D), with room for all possible factors.
-        Without `keep_idle` factors that only idle states have are left out.
-        """
+        """Return spins, (C, J), and weights, (C + 1, D), with room for all possible factors."""
+        # Without `keep_idle` factors that only idle states have are left out.
         factors = self.factors if keep_idle else np.where(idle[:, np.newaxis], 0, self.factors)
         used = factors.any(axis=0)
         n_used, (n_states, n_dims) = np.count_nonzero(used), self.amplitudes.counts.shape
@@ -607,9 +605,8 @@ def _cut(scaled: Floats, seen: Floats) -> list[int]:
 
 
 def find_factors(runs: Runs, weights_scales: Floats, n_factors: int | None) -> NDArray[np.int8]:
-    """Return binary vectors of all steps, (N, F), estimated from jumps between runs.
-    Jumps that are similar up to sign are a factor; n_factors None: all groups of two or more.
-    """
+    """Return binary vectors of all steps, (N, F), estimated from jumps between runs."""
+    # Jumps that are similar up to sign are a factor; `n_factors` None: all groups of two or more.
     places = np.flatnonzero(runs.follows)
     before, after = runs.counts[places - 1], runs.counts[places]
     precisions = before * after / np.maximum(before + after, 1.0)
@@ -696,9 +693,8 @@ def _decode(
 
 
 def _write_path(runs: Runs, places: Places, signs: Floats, out: NDArray[np.int8]) -> None:
-    """Write a path that is on after jumps with one sign, and off after jumps with the other.
-    It switches at the first jump of a sequence, too. The sign that makes it rarer is on.
-    """
+    """Write a path that is on after jumps with one sign, and off after jumps with the other."""
+    # It switches at the first jump of a sequence, too. The sign that makes it rarer is on.
     path = np.zeros(len(out), dtype=np.int8)
     firsts = np.flatnonzero(~runs.follows)
     sequences = np.searchsorted(firsts, places, side="right") - 1

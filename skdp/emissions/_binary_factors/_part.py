@@ -220,9 +220,9 @@ def find_centers(known: Parameters) -> Floats:
 
 
 class VaryingAmplitudes(ChainComponent):
-    """Amplitudes N(1, tau^2) of factors that are on, and the statistics for the other parameters.
-    Vectors and states are drawn with them integrated out, other parameters given their draws.
-    """
+    """Amplitudes N(1, tau^2) of factors that are on, and the statistics for other parameters."""
+
+    # Vectors and states are drawn with them integrated out, other parameters given their draws.
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_values", "_patterns", "_all", "_amplitudes")
 
@@ -248,7 +248,6 @@ class VaryingAmplitudes(ChainComponent):
         self._deviations = 0, 0.0
 
     def attach(self, values: Floats) -> None:
-        """Store the observations."""
         self._values = as_readonly(values)
         self._patterns = find_patterns(values)
         self._all = np.arange(len(values))
@@ -270,7 +269,6 @@ class VaryingAmplitudes(ChainComponent):
         return filled
 
     def add_up(self, filled: Floats, states: Places, known: Parameters) -> None:
-        """Add up the statistics of the observations on which vectors depend."""
         n_factors = len(self._products)
         amplitude_kernels.write_products(known.weights, known.precisions, self._products)
         projections, rests = np.empty((len(filled), n_factors)), np.empty(len(filled))
@@ -286,7 +284,6 @@ class VaryingAmplitudes(ChainComponent):
         return self._counts > 0.0
 
     def evidence(self, known: Parameters) -> FactorEvidence:
-        """Return the statistics of the observations on which vectors depend."""
         n_factors = len(self._products)
         projections = amplitude_kernels.Projections(
             self.variance, self._products, self._counts, self._totals, self._outer,
@@ -315,7 +312,6 @@ class VaryingAmplitudes(ChainComponent):
         """Draw nothing: no column is probit."""
 
     def weights_given(self, known: Parameters, scales: Floats, normals: Floats) -> Floats:
-        """Return weights drawn with the given standard normals; zeros give their mean."""
         weights = np.empty(normals.shape)
         amplitude_kernels.write_regression_weights(
             self._gram, self._cross, known.precisions, scales, normals, weights,
@@ -346,11 +342,9 @@ class VaryingAmplitudes(ChainComponent):
             )
 
     def log_likelihood(self, known: Parameters) -> float:
-        """Return log p(y given the states last given and parameters)."""
         return self._log_likelihood
 
     def write_log_obs(self, known: Parameters, out: Floats) -> None:
-        """Write the log densities of all steps."""
         weigh_varying(self._values, self._patterns, known, self.variance, out)
 
     def log_density(self) -> float:
@@ -520,7 +514,6 @@ class BinaryFactorSampler(ChainComponent):
         self.precisions = np.ones(n_dims) if noise_variance is None else 1.0 / noise_variance
 
     def attach(self, values: Floats) -> None:
-        """Store the observations."""
         values, middles = check_outputs(values, self.probit), self.prior.middles
         self._values = as_readonly(values - middles if middles.any() else values)
         self.amplitudes.attach(self._values)
@@ -547,7 +540,6 @@ class BinaryFactorSampler(ChainComponent):
         self._draw_weights_and_noise(filled, states, rng)
 
     def write_log_obs(self, out: Floats) -> None:
-        """Write the log densities of all steps."""
         self.amplitudes.write_log_obs(self._known, out)
 
     def log_evidence(self) -> float:

@@ -350,9 +350,8 @@ def augmented_terms(
     prior: tuple[Floats, float, float, Floats],
     spread: Floats | None,
 ) -> ClusterTerms:
-    """Return the terms of Gaussian rows whose missing values, and perhaps weights, are drawn.
-    Kernels write to `values` and, unless `shape` is 0, to `weights`.
-    """
+    """Return the terms of Gaussian rows with missing values, and perhaps weights, to draw."""
+    # Kernels write to `values` and, unless `shape` is 0, to `weights`.
     n_rows, n_blocks = weights.shape
     n_hidden = hidden.reshape(n_rows, n_blocks, -1).sum(axis=2, dtype=np.int64)
     rows = AugmentedRows(
@@ -378,9 +377,9 @@ def count_terms(
     *,
     is_binary: bool = False,
 ) -> ClusterTerms:
-    """Return the terms of rows of counts or bits, given their events (ptr, kinds, amounts).
-    `rates` are None for a Dirichlet prior; `constants` are logs of factors that all clusters share.
-    """
+    """Return the terms of rows of counts or bits, given their events (ptr, kinds, amounts)."""
+    # `rates` are None for a Dirichlet prior; `constants` are logs of factors that all clusters
+    # share.
     ptr, kinds, amounts = events
     running = np.concatenate([[0.0], np.cumsum(amounts)])
     rows = CountRows(

@@ -26,9 +26,8 @@ from skdp.emissions._kernels import _gaussian as kernels
 
 
 def find_columns(columns: Any, n_columns: int, names: list[str] | None, where: str) -> Places:
-    """Return the indices of the selected columns, or raise an error that begins with `where`.
-    Selections are those of scikit-learn's ``ColumnTransformer``: a slice of names includes its end.
-    """
+    """Return the indices of selected columns, or raise an error that begins with `where`."""
+    # Selections are those of scikit-learn's ColumnTransformer: a slice of names includes its end.
     if isinstance(columns, slice):
         ends: list[Any] = [columns.start, columns.stop]
         ends = [None if end is None else _place(end, names, where) for end in ends]
@@ -141,16 +140,13 @@ class InMemoryRows:
 
     @property
     def n_features(self) -> int:
-        """Number D of columns."""
         return int(self._values.shape[1])
 
     def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return ``f(values, *args)``."""
         result: tuple[Any, ...] = f(self._values, *args)
         return result
 
     def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return ``f(values, ptr, *args)``."""
         return self.sum(f, self._ptr, *args)
 
 
@@ -277,9 +273,7 @@ class PartedEmission(EstimatorMixin, BaseEstimator):
 
 
 def refuse_cells(wrong: Any, values: Floats, message: str, names: Any = None) -> None:
-    """Raise a ValueError if a cell is wrong, (N, D): a message with its {value} and {place}.
-    `names` are those of the columns in messages: numbers unless given.
-    """
+    """Raise a ValueError if a cell is wrong: a message with its {value} and {place}."""
     if wrong.any():
         t, d = np.argwhere(wrong)[0]
         name = d if names is None else names[d]
@@ -529,9 +523,9 @@ SCALE_RATIO = (FREEDOM - 2.0) / FREEDOM
 
 
 class ConstantColumns(NamedTuple):
-    """Columns that are constant in the data of a fit, and the others.
-    New values are Student t about the constant (see `FREEDOM`), Gaussian if parameters are known.
-    """
+    """Columns that are constant in the data of a fit, and the others."""
+
+    # New values are Student t about the constant (see `FREEDOM`), Gaussian if parameters are known.
 
     varying: Places  # (V,), their indices
     constant: Places  # (C,)
@@ -623,9 +617,9 @@ _CLOSE = 1e-8
 
 
 class DependentColumns(NamedTuple):
-    """Columns that are linear functions of those before them in the data of a fit, or constant.
-    It takes the place of `ConstantColumns`; the columns are ``values + slopes @ own`` and noise.
-    """
+    """Columns that are linear functions of those before them in the data of a fit, or constant."""
+
+    # It takes the place of `ConstantColumns`; the columns are ``values + slopes @ own`` and noise.
 
     varying: Places  # (V,), indices of the others
     constant: Places  # (C,)

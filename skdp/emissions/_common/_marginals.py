@@ -82,16 +82,13 @@ class ColumnMarginals(StatesMixin):
     _is_discrete: ClassVar[bool]
 
     def take(self, states: NDArray[np.intp]) -> Self:
-        """Return the distributions of some states."""
         return self.reorder(states)
 
     def parameters(self, column: int) -> Floats:
-        """Return the parameters that identify each state's distribution of a column, (J, any)."""
         values = (getattr(self, field.name) for field in fields(cast("Any", self)))
         return np.column_stack([x[:, column] for x in values if isinstance(x, np.ndarray)])
 
     def is_discrete(self, column: int) -> bool:
-        """Return whether a column holds integers >= 0."""
         return self._is_discrete
 
 
@@ -121,7 +118,6 @@ class StudentMarginals(ColumnMarginals):
         return self.scales**2 * ratios
 
     def cdf(self, x: Floats, column: int) -> Floats:
-        """Return P(X <= x), (..., J)."""
         z = (x[..., np.newaxis] - self.locations[:, column]) / self.scales[:, column]
         if self.freedoms is None:
             return np.asarray(ndtr(z))
@@ -162,12 +158,10 @@ class CountMarginals(ColumnMarginals):
 
     @property
     def means(self) -> Floats:
-        """Means."""
         return self.intensities
 
     @property
     def variances(self) -> Floats:
-        """Variances."""
         means, f = self.intensities, self.dispersions
         if f is None:
             return means if self.shapes is None else means + means**2 / self.shapes
@@ -223,16 +217,13 @@ class BinaryMarginals(ColumnMarginals):
 
     @property
     def means(self) -> Floats:
-        """Means."""
         return self.probs
 
     @property
     def variances(self) -> Floats:
-        """Variances."""
         return self.probs * (1.0 - self.probs)
 
     def cdf(self, x: Floats, column: int) -> Floats:
-        """Return P(X <= x), (..., J)."""
         x = x[..., np.newaxis]
         return np.where(x < 0.0, 0.0, np.where(x < 1.0, 1.0 - self.probs[:, column], 1.0))
 
@@ -246,18 +237,15 @@ class FactorMarginals(ColumnMarginals):
 
     @property
     def means(self) -> Floats:
-        """Means."""
         return np.where(np.isnan(self.probs), self.normal.means, self.probs)
 
     @property
     def variances(self) -> Floats:
-        """Variances."""
         return np.where(
             np.isnan(self.probs), self.normal.variances, self.probs * (1.0 - self.probs)
         )
 
     def parameters(self, column: int) -> Floats:
-        """Return the parameters that identify each state's distribution of a column."""
         return self.normal.parameters(column)
 
     def is_discrete(self, column: int) -> bool:
@@ -265,13 +253,11 @@ class FactorMarginals(ColumnMarginals):
         return not np.isnan(self.probs[0, column])
 
     def cdf(self, x: Floats, column: int) -> Floats:
-        """Return P(X <= x), (..., J)."""
         if not self.is_discrete(column):
             return self.normal.cdf(x, column)
         return BinaryMarginals(self.probs).cdf(x, column)
 
     def brackets(self, q: Floats, column: int) -> tuple[Floats, Floats]:
-        """Return bounds of the quantiles of all states."""
         return self.normal.brackets(q, column)
 
 
@@ -284,9 +270,8 @@ def fill_by_means(values: Floats, weights: Floats, means: Floats) -> Floats:
 
 
 def fill_by_regression(values: Floats, weights: Floats, means: Floats, scales: Floats) -> Floats:
-    """Return observations with NaN replaced by its mean over states given the rest of the row.
-    Missing columns u given s have the mean m_u + S_us S_ss^-1 (x_s - m_s), for any factor of S.
-    """
+    """Return observations with NaN replaced by its mean given the rest of the row, over states."""
+    # Missing columns u given s have the mean m_u + S_us S_ss^-1 (x_s - m_s), for any factor of S.
     out = np.array(values)
     hidden = np.isnan(values)
     incomplete = np.flatnonzero(hidden.any(axis=1))
@@ -314,9 +299,8 @@ def draw_by_regression(
     factors: Floats | None,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return observations with NaN replaced by draws given the rest of the row and its state.
-    Without `freedoms` rows are Gaussian; `factors`, (N,), multiply the scale of each row.
-    """
+    """Return observations with NaN replaced by draws given the rest of the row and its state."""
+    # Without `freedoms` rows are Gaussian; `factors`, (N,), multiply the scale of each row.
     out = np.array(values)
     hidden = np.isnan(values)
     incomplete = np.flatnonzero(hidden.any(axis=1))

@@ -257,9 +257,9 @@ class CollapsedEmission(Protocol):
 
 @runtime_checkable
 class SummedEmission(CollapsedEmission, Protocol):
-    """Samplers whose statistics are exact sums over steps, for partitioned panels.
-    Their emission has ``make_sampler_of(data, n_states)``, of `ObservedSequences` if it has lags.
-    """
+    """Samplers whose statistics are exact sums over steps, for partitioned panels."""
+
+    # Their emission has ``make_sampler_of(data, n_states)``, of `ObservedSequences` if it has lags.
 
     is_incomplete: bool
     """Whether `complete` draws anything."""
@@ -361,15 +361,12 @@ class SummedSampler(ChainComponent):
         return 0
 
     def add_up(self, states: Places, measured: Any) -> tuple[Any, ...]:
-        """Return sums over the observations, which are exactly additive over parts of the data."""
         raise NotImplementedError
 
     def take(self, measured: Any, sums: tuple[Any, ...]) -> None:
-        """Store the sums over all observations."""
         raise NotImplementedError
 
     def condition(self, states: Places) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
         measured = self.measure(states)
         self.take(measured, self.add_up(states, measured))
 
@@ -379,7 +376,6 @@ class SummedSampler(ChainComponent):
         self.draw_parameters(rng)
 
     def draw_parameters(self, rng: Stream) -> None:
-        """Draw the parameters given the stored statistics."""
         raise NotImplementedError
 
 

@@ -72,7 +72,6 @@ class BernoulliEmission(PartedEmission):
         self.prior = prior
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> BernoulliSampler:
-        """Return the sampler; parameters are valid."""
         prior = check_beta_prior(self.prior, "BernoulliEmission: prior")
         return BernoulliSampler(n_states, data.n_features, prior)
 
@@ -116,16 +115,13 @@ class BernoulliSampler(DiscreteSampler):
         return len(self.counts) == _ROWS_OF_ONE_COLUMN and tuple(self.prior) == DEFAULT_PRIOR
 
     def attach(self, values: Floats | SparseRows) -> None:
-        """Store the observations."""
         is_sparse = isinstance(values, SparseRows)
         self._places: Any = check_ones(values) if is_sparse else find_places(values)  # type: ignore
 
     def of_states(self, n_states: int) -> BernoulliSampler:
-        """Return a sampler with the same prior, without observations."""
         return BernoulliSampler(n_states, len(self.counts) // 2, self.prior)
 
     def restrict(self, steps: Places, n_states: int) -> BernoulliSampler:
-        """Return a sampler for some of the observations."""
         other = self.of_states(n_states)
         other._places = self._places[steps]
         return other
@@ -152,11 +148,9 @@ class BernoulliSampler(DiscreteSampler):
         kernels.draw_log_probs_of_bits(self.counts, *self.prior, self.log_probs, rng)
 
     def write_log_obs(self, out: Floats) -> None:
-        """Write the log probabilities of the observed values of all steps."""
         kernels.add_rows(self._places, self.log_probs, out)
 
     def log_evidence(self) -> float:
-        """Return log p(x | z)."""
         of_one, of_zero = self.prior
         zeros, ones = self.counts[0:-1:2], self.counts[1::2]
         terms = betaln(of_one + ones, of_zero + zeros) - betaln(of_one, of_zero)
@@ -173,7 +167,6 @@ class BernoulliSampler(DiscreteSampler):
         return np.asarray((of_one + ones) / (of_one + of_zero + ones + zeros))
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior in the format of the cluster kernels."""
         if isinstance(self._places, SparseRows):
             ones, zeros = np.full((len(self.counts) // 2, 2), self.prior).T
             constants = np.zeros(len(self._places))
@@ -214,11 +207,9 @@ class BernoulliSampler(DiscreteSampler):
         return float((logs - betaln(ones, zeros)).sum())
 
     def known_model(self, parameters: tuple[Floats, ...]) -> BernoulliModel:
-        """Return the distributions of states with known probabilities."""
         return BernoulliModel(np.exp(parameters[0][:, 1::2]))
 
     def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
-        """Return log Bhattacharyya coefficients, (K, K)."""
         out = np.empty((len(parameters[0]), len(parameters[0])))
         affinities.compare_bits(np.ascontiguousarray(parameters[0]), out)
         return out

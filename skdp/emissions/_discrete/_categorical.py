@@ -43,7 +43,6 @@ class DiscreteSampler(SummedSampler):
     counts: NDArray[Any]  # (..., J)
 
     def take(self, measured: int, sums: tuple[NDArray[Any], ...]) -> None:
-        """Store the sums over all observations."""
         (self.counts,) = sums
 
     def start(self, states: Places, rng: Stream) -> None:
@@ -211,7 +210,6 @@ class CategoricalEmission(PartedEmission):
         self.base = base
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> CategoricalSampler:
-        """Return the sampler; parameters are valid."""
         concentration_prior = check_gamma_prior(
             self.concentration_prior, "CategoricalEmission: concentration_prior"
         )
@@ -330,13 +328,10 @@ class CategoricalSampler(DirichletSampler):
         return float(self.prior.sum())
 
     def attach(self, values: Floats) -> None:
-        """Store the observations."""
         self._symbols = as_symbols(values, len(self.prior))
 
     def suit_symbols(self, powers: Floats | None) -> None:
-        """Suit the prior to the symbols that occur in a column that may be alike in all states.
-        Symbols that do not occur get little weight. `powers`, (N,), are those of the likelihoods.
-        """
+        """Suit the prior to the symbols that occur; the others get little weight."""
         known = self._symbols >= 0
         powers = None if powers is None else powers[known]
         totals = np.bincount(self._symbols[known], powers, len(self.prior))
@@ -363,7 +358,6 @@ class CategoricalSampler(DirichletSampler):
         return CategoricalSampler(n_states, self.prior)
 
     def restrict(self, steps: Places, n_states: int) -> CategoricalSampler:
-        """Return a sampler for some of the observations."""
         other = self.of_states(n_states)
         other._symbols = self._symbols[steps]
         return other
@@ -483,7 +477,6 @@ class CategoricalSampler(DirichletSampler):
         return result
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
         if self.concentration_prior is None:
             return {}
         scalars = {"emission_concentration": self.concentration}
@@ -496,7 +489,6 @@ class CategoricalSampler(DirichletSampler):
         return CategoricalModel(probs.astype(np.float32), self.concentration)
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior in the format of the cluster kernels."""
         n = len(self._symbols)
         events = np.arange(n + 1), self._symbols, np.ones(n)
         return count_terms(events, np.zeros(n), self.prior)
@@ -511,9 +503,8 @@ class CategoricalSampler(DirichletSampler):
     def draw_shared_given(
         self, clusters: CategoricalSampler, rng: Stream, log_odds: float | None = None
     ) -> None:
-        """Draw the concentration, unless known, given a sampler with the counts of clusters.
-        With prior log odds that the column differs between clusters, draw also whether it does.
-        """
+        """Draw the concentration, unless known, given a sampler with the counts of clusters."""
+        # With prior log odds that the column differs between clusters, draw also whether it does.
         if self.concentration_prior is None:
             return
         self.counts = clusters.counts
@@ -535,13 +526,10 @@ class CategoricalSampler(DirichletSampler):
         self.counts = counts.reshape(n_symbols, n_states)
 
     def known_model(self, parameters: tuple[Floats, ...]) -> CategoricalModel:
-        """Return the distributions of states with known probabilities."""
         return CategoricalModel(np.exp(parameters[0]), self.concentration)
 
     def move_shared(self, rng: Stream) -> Floats | None:
-        """Draw the concentration with theta integrated out, then move theta accordingly.
-        The result is the previous prior, or None if the concentration is known or held.
-        """
+        """Draw the concentration, move theta accordingly; return the previous prior, if any."""
         if self.concentration_prior is None or self.held:
             return None
         before = self.prior
@@ -557,7 +545,6 @@ class CategoricalSampler(DirichletSampler):
         return before
 
     def restore_shared(self, before: Floats) -> None:
-        """Restore the prior that `move_shared` returned."""
         self.prior = before
 
 

@@ -69,7 +69,6 @@ class EventMarginals:
 
     @property
     def means(self) -> Floats:
-        """Means."""
         numbers, shares = self.totals
         return np.asarray(self.probs * (shares @ numbers))
 
@@ -86,25 +85,20 @@ class EventMarginals:
         return self.probs * (1.0 - self.probs) * spread + self.probs**2 * (square - mean**2)
 
     def parameters(self, column: int) -> Floats:
-        """Return the parameters that identify each state's distribution of a column."""
         if self.concentrations is None:
             return self.probs[:, [column]]
         return np.column_stack([self.probs[:, column], self.concentrations])
 
     def take(self, states: NDArray[np.intp]) -> Self:
-        """Return the distributions of some states."""
         c = self.concentrations
         c = None if c is None else c[states]
         return replace(self, probs=self.probs[states], concentrations=c, _tables={})
 
     def is_discrete(self, column: int) -> bool:
-        """Return True."""
         return True
 
     def cdf(self, x: Floats, column: int) -> Floats:
-        """Return P(X <= x), (..., J), for integers x, up to rounding errors of about 1e-13.
-        Beyond half a million events, probabilities are integrated, in logarithmic time and memory.
-        """
+        """Return P(X <= x), (..., J), for integers x, up to rounding errors of about 1e-13."""
         if column not in self._tables:
             self._tables[column] = self._make_tables(column)
         return np.asarray(sum(share * table.cdf(x) for share, table in self._tables[column]))
@@ -151,9 +145,7 @@ class EventChances:
         return _log_binomial(k, n, self.probs[states])
 
     def add(self, table: Floats, first: int, last: int, shift: int, i: Any = slice(None)) -> None:
-        """Add the probabilities of the numbers from `first` to `last`, 2^shift of them per row.
-        The index i selects some of the total numbers.
-        """
+        """Add the probabilities of numbers of events, 2^shift numbers per row, for totals `i`."""
         numbers = self.numbers[i]
         n = numbers[:, np.newaxis]
         starts = np.clip(self.modes[i], first, np.minimum(n, last))
@@ -273,9 +265,8 @@ class EventPanels:
 
 
 def _integrals() -> tuple[Floats, Floats, Floats, Floats]:
-    """Return Chebyshev nodes in [-1, 1], (nodes, 1), and matrices that map values there to series.
-    The series are integrals from -1 of the polynomial and of its second and fourth derivatives.
-    """
+    """Return Chebyshev nodes, (nodes, 1), and matrices from values there to series."""
+    # The series are integrals from -1 of the polynomial and of its second and fourth derivatives.
     orders = np.arange(_N_NODES)
     angles = np.pi * (orders + 0.5) / _N_NODES
     to_series = np.cos(np.outer(orders, angles)) * (2.0 / _N_NODES)
@@ -415,7 +406,6 @@ class MultinomialEmission(PartedEmission):
         self.row_concentration = row_concentration
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> MultinomialSampler:
-        """Return the sampler; parameters are valid."""
         n_kinds = data.n_features
         prior = as_floats(self.prior, "MultinomialEmission: prior")
         in_range = np.all((prior >= SMALLEST) & (prior <= LARGEST))
@@ -544,11 +534,9 @@ class MultinomialSampler(DirichletSampler):
         self._log_coefficients = np.zeros(3, dtype=np.int64)
 
     def of_states(self, n_states: int) -> MultinomialSampler:
-        """Return a sampler with the same prior, without observations."""
         return MultinomialSampler(n_states, self.prior, self.totals)
 
     def attach(self, values: Floats | SparseRows) -> None:
-        """Store the observations."""
         self._take_events(list_events(values))
 
     def _take_events(self, events: CountEvents) -> None:
@@ -556,7 +544,6 @@ class MultinomialSampler(DirichletSampler):
         self._all_coefficients = sum_exactly(events.log_coefficients)
 
     def restrict(self, steps: Places, n_states: int) -> MultinomialSampler:
-        """Return a sampler for some of the observations."""
         other = self.of_states(n_states)
         other._take_events(self._events.take(steps))
         return other
@@ -572,7 +559,6 @@ class MultinomialSampler(DirichletSampler):
         return counts, sum_exactly(log_coefficients[known])
 
     def take(self, measured: int, sums: tuple[Places, ...]) -> None:
-        """Store the sums over all observations."""
         self.counts, self._log_coefficients = sums
 
     def write_log_predictive(self, out: Floats) -> None:
@@ -586,34 +572,29 @@ class MultinomialSampler(DirichletSampler):
         kernels.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
 
     def write_log_obs(self, out: Floats) -> None:
-        """Write the log probabilities of all steps."""
         kernels.weigh_events(*self._events, self.log_probs, out)
 
     def log_evidence(self) -> float:
-        """Return log p(x | z)."""
         events = kernels.log_evidence_of_symbols(self.counts, self.prior)
         return float(events) + round_sum(self._log_coefficients)
 
     def model(self) -> MultinomialModel:
-        """Return the distributions of the next observation given the states."""
         shapes = self.counts.T + self.prior
         concentrations = shapes.sum(axis=1)
         return MultinomialModel(shapes / concentrations[:, np.newaxis], self.totals, concentrations)
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior in the format of the cluster kernels."""
         ptr, kinds, amounts, log_coefficients = self._events
         return count_terms((ptr, kinds, amounts), log_coefficients, self.prior)
 
     def known_model(self, parameters: tuple[Floats, ...]) -> MultinomialModel:
-        """Return the distributions of states with known probabilities."""
         return MultinomialModel(np.exp(parameters[0]), self.totals)
 
 
 class CompoundSampler(MultinomialSampler):
-    """Sampler of mixtures whose rows have their own probabilities, psi ~ Dirichlet(b theta).
-    Of the events of a kind in a row, `_tables` are draws from theta, the others repeat them.
-    """
+    """Sampler of mixtures whose rows have their own probabilities, psi ~ Dirichlet(b theta)."""
+
+    # Of the events of a kind in a row, `_tables` are draws from theta, the others repeat them.
 
     draws_tables = True
     _data_attributes: ClassVar[tuple[str, ...]] = (*MultinomialSampler._data_attributes, "_sizes")
@@ -652,7 +633,6 @@ class CompoundSampler(MultinomialSampler):
         return self._events.log_coefficients + logs - log_rising(np.asarray(b), n)
 
     def condition(self, states: Places) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
         ptr, kinds, _, _ = self._events
         self._states = states
         kernels.count_events(ptr, kinds, self._tables, states, self.counts)
@@ -697,7 +677,6 @@ class CompoundSampler(MultinomialSampler):
         self.prior = self.prior.copy()  # a new object: the rows have other tables
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
         return {"emission_row_concentration": self.concentration} if self.is_drawn else {}
 
     def draw_parameters(self, rng: Stream) -> None:
@@ -705,11 +684,9 @@ class CompoundSampler(MultinomialSampler):
         raise TypeError(_FOR_MIXTURES)
 
     def model(self) -> MultinomialModel:
-        """Return the distributions of the next observation given the states."""
         return replace(super().model(), row_concentration=self.concentration)
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior in the format of the cluster kernels."""
         ptr, kinds, _, _ = self._events
         return count_terms((ptr, kinds, self._tables), self._constants(), self.prior)
 

@@ -126,11 +126,9 @@ class PoissonEmission(PartedEmission):
         self.dispersion = dispersion
 
     def _check_values(self, values: Floats) -> None:
-        """Raise a ValueError for impossible observations."""
         check_counts(values)
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> PoissonSampler:
-        """Return the sampler; parameters are valid."""
         prior = self._make_prior(data)
         if self.dispersion is None:
             return PoissonSampler(n_states, *prior)
@@ -207,11 +205,9 @@ class PoissonSampler(DiscreteSampler):
         self._log_factorials = np.zeros(3, dtype=np.int64)
 
     def of_states(self, n_states: int) -> PoissonSampler:
-        """Return a sampler with the same prior, without observations."""
         return PoissonSampler(n_states, self.shapes, self.rates)
 
     def attach(self, values: Floats) -> None:
-        """Store the observations."""
         check_counts(values)
         terms = np.where(np.isnan(values), 0.0, gammaln(values + 1.0))
         self._take_values(as_readonly(values), terms.sum(axis=1))
@@ -221,7 +217,6 @@ class PoissonSampler(DiscreteSampler):
         self._all_constants = sum_exactly(constants)
 
     def restrict(self, steps: Places, n_states: int) -> PoissonSampler:
-        """Return a sampler for some of the observations."""
         other = self.of_states(n_states)
         other._take_values(as_readonly(self._values[steps]), self._constants[steps])
         return other
@@ -236,7 +231,6 @@ class PoissonSampler(DiscreteSampler):
         return counts, totals, constants
 
     def take(self, measured: int, sums: tuple[NDArray[Any], ...]) -> None:
-        """Store the sums over all observations."""
         self.counts, self.totals, self._log_factorials = sums
 
     def write_log_predictive(self, out: Floats) -> None:
@@ -256,23 +250,19 @@ class PoissonSampler(DiscreteSampler):
         )
 
     def write_log_obs(self, out: Floats) -> None:
-        """Write the log probabilities of the observed values of all steps."""
         kernels.weigh_counts(self._values, self.log_intensities, out)
 
     def log_evidence(self) -> float:
-        """Return log p(x | z)."""
         shapes, rates = self.shapes + self.totals, self.rates + self.counts
         terms = gammaln(shapes) - shapes * np.log(rates)
         prior = gammaln(self.shapes) - self.shapes * np.log(self.rates)
         return float((terms - prior).sum()) - round_sum(self._log_factorials)
 
     def model(self) -> PoissonModel:
-        """Return the distributions of the next observation given the states."""
         shapes = self.shapes + self.totals
         return PoissonModel(shapes / (self.rates + self.counts), shapes)
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior in the format of the cluster kernels."""
         values = self._values
         steps, columns = np.nonzero(values)
         ptr = np.searchsorted(steps, np.arange(len(values) + 1))
@@ -281,7 +271,6 @@ class PoissonSampler(DiscreteSampler):
         return count_terms(events, constants, self.shapes, self.rates)
 
     def columns_of_cells(self) -> CountColumns:
-        """Return the columns and their prior."""
         return CountColumns(self._values, self.shapes, self.rates, np.zeros(len(self.shapes)), 0.0)
 
     def condition_with_powers(self, states: Places, powers: Floats) -> None:
@@ -306,20 +295,18 @@ class PoissonSampler(DiscreteSampler):
         return float((logs - rates * np.exp(self.log_intensities)).sum())
 
     def known_model(self, parameters: tuple[Floats, ...]) -> PoissonModel:
-        """Return the distributions of states with known intensities."""
         return PoissonModel(np.exp(parameters[0]))
 
     def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
-        """Return log Bhattacharyya coefficients, (K, K)."""
         out = np.empty((len(parameters[0]), len(parameters[0])))
         affinities.compare_intensities(np.ascontiguousarray(parameters[0]), out)
         return out
 
 
 class DispersedSampler(PoissonSampler):
-    """Sampler of the intensities of all states and of the dispersions of negative binomial counts.
-    `prior`, (D,), are the dispersions, and `levels` the distinct counts of each column.
-    """
+    """Sampler of intensities and of the dispersions, `prior`, of negative binomial counts."""
+
+    # `levels` are the distinct counts of each column.
 
     _data_attributes: ClassVar[tuple[str, ...]] = (*PoissonSampler._data_attributes, "_codes")
 
@@ -338,7 +325,6 @@ class DispersedSampler(PoissonSampler):
         return DispersedSampler(n_states, self.shapes, self.rates, self.prior, self._by_column)
 
     def attach(self, values: Floats) -> None:
-        """Store the observations."""
         super().attach(values)
         columns = zip(self._by_column, values.T, strict=True)
         codes = np.column_stack([np.searchsorted(own, column) for own, column in columns])
@@ -346,7 +332,6 @@ class DispersedSampler(PoissonSampler):
         self._codes = as_readonly(np.ascontiguousarray(codes, dtype=np.int32))
 
     def restrict(self, steps: Places, n_states: int) -> DispersedSampler:
-        """Return a sampler for some of the observations."""
         other = super().restrict(steps, n_states)
         assert isinstance(other, DispersedSampler)
         other._codes = as_readonly(self._codes[steps])
@@ -359,7 +344,6 @@ class DispersedSampler(PoissonSampler):
         return *super().add_up(states, measured), tallies
 
     def take(self, measured: int, sums: tuple[NDArray[Any], ...]) -> None:
-        """Store the sums over all observations."""
         super().take(measured, sums[:-1])
         self.tallies = sums[-1]
 
@@ -397,7 +381,6 @@ class DispersedSampler(PoissonSampler):
         return before
 
     def restore_shared(self, before: Floats) -> None:
-        """Restore the dispersions that `move_shared` returned."""
         self.prior = before
 
     def draw_parameters(self, rng: Stream) -> None:
@@ -427,7 +410,6 @@ class DispersedSampler(PoissonSampler):
         self._weigh(np.log((self.shapes + self.totals) / (self.rates + self.counts)), out)
 
     def write_log_obs(self, out: Floats) -> None:
-        """Write the log probabilities of the observed values of all steps."""
         self._weigh(self.log_intensities, out)
 
     def log_evidence(self) -> float:
@@ -438,24 +420,19 @@ class DispersedSampler(PoissonSampler):
         return float(result) - round_sum(self._log_factorials)
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
         return {"emission_dispersion": float(self.prior.mean())} if self.is_drawn else {}
 
     def model(self) -> PoissonModel:
-        """Return the distributions of the next observation given the states."""
         shapes = self.shapes + self.totals
         return PoissonModel(shapes / (self.rates + self.counts), shapes, self.prior)
 
     def known_model(self, parameters: tuple[Floats, ...]) -> PoissonModel:
-        """Return the distributions of states with known intensities."""
         return PoissonModel(np.exp(parameters[0]), None, self.prior)
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior in the format of the cluster kernels."""
         return cell_terms([self.columns_of_cells()], len(self._values))
 
     def columns_of_cells(self) -> CountColumns:
-        """Return the columns and their prior."""
         constants = np.append(self._level_constants() + gammaln(self._levels + 1.0), 0.0)
         constants = constants[self._codes].sum(axis=1)
         return CountColumns(self._values, self.shapes, self.rates, self.prior, constants)
@@ -468,7 +445,6 @@ class DispersedSampler(PoissonSampler):
         return float((logs - betaln(shapes, others)).sum())
 
     def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
-        """Return log Bhattacharyya coefficients, (K, K)."""
         out = np.zeros((len(parameters[0]), len(parameters[0])))
         for f, logs in zip(self.prior, parameters[0].T, strict=True):
             odds = f * np.exp(logs)

@@ -383,9 +383,8 @@ def make_residuals(values: Floats, ptr: Places, design: LagDesign, coefs: Floats
 
 
 def regress(means: Floats, covariance: Floats, cross: Floats) -> Floats:
-    """Return the least-squares coefficients of values given regressors, (D, K), intercepts first.
-    `means` are of regressors, then values; `cross`, (D, K - 1), are their covariances.
-    """
+    """Return least-squares coefficients of values given regressors, (D, K), intercepts first."""
+    # `means` are of regressors, then values; `cross`, (D, K - 1), are their covariances.
     n = len(covariance)
     # The covariance is positive definite, so that collinear regressors also have coefficients.
     coefs = np.linalg.solve(covariance, cross.T).T

@@ -243,9 +243,9 @@ class RegressionPosterior(NamedTuple):
 
 
 class Regressions(ChainComponent):
-    """Statistics, coefficients and covariances of all states: see `_kernels/_autoregressive`.
-    Rows hold regressors without the constant, then residuals; a row of NaN has the density 1.
-    """
+    """Statistics, coefficients and covariances of all states: see `_kernels/_autoregressive`."""
+
+    # Rows hold regressors without the constant, then residuals; a row of NaN has the density 1.
 
     def __init__(self, n_states: int, prior: RegressionPrior, spread: Floats | None = None):
         self.prior = prior
@@ -268,7 +268,6 @@ class Regressions(ChainComponent):
         return Ranges.of(rows, states, len(self.counts), self.products.shape[1] - 1)
 
     def take(self, measured: Ranges, sums: Sums) -> None:
-        """Store the statistics of all observations."""
         firsts, seconds = sums
         centers, scatter = np.empty(firsts.shape), np.empty(seconds.shape)
         measured.settle(sums, self.counts, centers, scatter)
@@ -356,15 +355,12 @@ class RegressionSampler(SummedSampler):
         return self.regressions.counts
 
     def measure(self, states: Places) -> Ranges:
-        """Return the ranges that `add_up` needs, which are additive over parts of the data."""
         return self.regressions.measure(self._rows, states)
 
     def add_up(self, states: Places, measured: Ranges) -> Sums:
-        """Return sums over the observations, which are exactly additive over parts of the data."""
         return measured.add_up(self._rows, states)
 
     def take(self, measured: Ranges, sums: tuple[Any, ...]) -> None:
-        """Store the statistics of all observations."""
         self.regressions.take(measured, sums)
 
     def write_log_predictive(self, out: Floats) -> None:
@@ -395,9 +391,8 @@ def weigh(
     scales: Floats,
     freedoms: Floats,
 ) -> Floats:
-    """Return the log predictive densities of rows in all states, (N, J); 0 for rows of NaN.
-    Rows hold regressors without the constant, then observations, in the units of the latter.
-    """
+    """Return the log predictive densities of rows in all states, (N, J); 0 for rows of NaN."""
+    # Rows hold regressors without the constant, then observations, in the units of the latter.
     n_states, n_dims, n = means.shape
     factors = factorize_precisions(scales * freedoms[:, np.newaxis, np.newaxis])
     # The rows of L^-1 are those of F, then those of U [-M, I].

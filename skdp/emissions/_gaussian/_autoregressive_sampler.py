@@ -131,9 +131,8 @@ def make_rows(
     precision_root: Floats | None = None,
     scale_root: Floats | None = None,
 ) -> Floats:
-    """Return regressors and residuals in units of a prior, or of the values if roots are None.
-    Rows of given steps, and of steps that are incomplete or have incomplete lags, are NaN.
-    """
+    """Return regressors and residuals in units of a prior; roots None: those of the values."""
+    # Rows of given steps, and of steps that are incomplete or have incomplete lags, are NaN.
     roots = (
         np.eye(n) if root is None else np.ascontiguousarray(root)
         for root, n in ((precision_root, coefs.shape[1]), (scale_root, len(coefs)))
@@ -154,9 +153,9 @@ def make_rows(
 
 
 class AutoregressiveSampler(RegressionSampler):
-    """Sampler of the coefficients and covariances of all states, from values in units of the prior.
-    Missing values are part of the chain's state, and first drawn under `opening`.
-    """
+    """Sampler of the coefficients and covariances of all states, in units of the prior."""
+
+    # Missing values are part of the chain's state, and first drawn under `opening`.
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_rows", "_gaps")
 
@@ -188,11 +187,9 @@ class AutoregressiveSampler(RegressionSampler):
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether `complete` draws anything."""
         return self._gaps is not None
 
     def attach(self, values: Floats, ptr: Places) -> None:
-        """Store the observations."""
         if self.constants is not None:
             values = self.constants.leave_out(values)
         check_lags(values, ptr, self.n_lags)
@@ -229,7 +226,6 @@ class AutoregressiveSampler(RegressionSampler):
         self._drawn = drawn
 
     def of_states(self, n_states: int) -> AutoregressiveSampler:
-        """Return a sampler with the same prior, without observations."""
         return AutoregressiveSampler(
             n_states, self.design, self.prior, self.starting_lags, self.opening, self.constants,
             self.regressions.spread,
@@ -242,7 +238,6 @@ class AutoregressiveSampler(RegressionSampler):
         return other
 
     def complete_with(self, states: Places, key: NDArray[np.uint64], first: int = 0) -> None:
-        """Draw the missing values with a given key; `first` is the panel index of the first row."""
         if self.is_incomplete:
             self._draw_missing(states, self.whitening(), key, first)
 
@@ -258,7 +253,6 @@ class AutoregressiveSampler(RegressionSampler):
         return np.concatenate([slopes, factors], axis=2)
 
     def model(self) -> AutoregressiveModel | WideAutoregressiveModel:
-        """Return the distributions of the next observation given the states."""
         means, covariances, freedoms, ratios, factors = self.regressions.posterior()
         n_coefs = self.n_dims * len(self.design.lags)
         model = AutoregressiveModel(

@@ -198,11 +198,9 @@ class GaussianEmission(PartedEmission):
         self.resolution = resolution
 
     def _check_values(self, values: Floats) -> None:
-        """Raise a ValueError for impossible observations."""
         check_numbers(values)
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> GaussianSampler:
-        """Return the sampler; parameters are valid."""
         n_dims, constants = data.n_features, None
         if self.covariance_prior is None or isinstance(self.covariance_prior, str):
             constants = ConstantColumns.of(data)

@@ -88,9 +88,9 @@ class GaussianPrior(NamedTuple):
 
 
 class ScalePrior(NamedTuple):
-    """Prior of nu, and of the scales S_b = F + R Q R^T of the covariances given the first nu.
-    Q ~ Wishart(n, I / n), truncated at `_kernels/_gaussian_clusters.LOWEST`.
-    """
+    """Prior of nu, and of the scales S_b = F + R Q R^T of the covariances given the first nu."""
+
+    # Q ~ Wishart(n, I / n), truncated at `_kernels/_gaussian_clusters.LOWEST`.
 
     freedoms: tuple[float, ...]  # values of nu, equally probable; a single one if nu is not drawn
     n_free: Places  # (B,): n, the rows of Q; W if no columns are constant or collinear
@@ -144,9 +144,8 @@ class ScalePrior(NamedTuple):
         return ratios
 
     def log_density(self, scale: Floats) -> float:
-        """Return the log density of Q for S, up to the constant of the truncation.
-        With respect to dQ / det(Q)^((n + 1) / 2), it does not depend on the units of the data.
-        """
+        """Return the log density of Q for S, up to the constant of the truncation."""
+        # With respect to dQ / det(Q)^((n + 1) / 2), it does not depend on the units of the data.
         n = self.n_free[self.n_free > 0].astype(np.float64)
         log_ratios = self.log_ratios(scale)[self.n_free > 0]
         traces = np.einsum("bde,bed->b", self.inverses, scale)[self.n_free > 0]
@@ -172,9 +171,8 @@ Restarts that find the same clusters number them in different orders."""
 
 
 def find_tight_clusters(values: Floats, n_clusters: int, rng: np.random.Generator) -> Places:
-    """Return labels of at most `n_clusters` clusters, the tightest of several restarts, (N,).
-    Columns that separate clusters count the most, by their inverse variances within clusters.
-    """
+    """Return labels of at most `n_clusters` clusters, the tightest of several restarts."""
+    # Columns that separate clusters count the most, by their inverse variances within clusters.
     values = values[:, ~np.isnan(values).all(axis=0)]
     values = values - np.nanmean(values, axis=0)
     deviations = np.nanstd(values, axis=0)
@@ -272,7 +270,6 @@ class GaussianSampler(SummedSampler):
         self.log_dets = log_determinants(self.precision_factors)
 
     def attach(self, values: Floats) -> None:
-        """Store the observations."""
         if self.constants is not None:
             values = self.constants.leave_out(values)
         check_numbers(values)
@@ -332,15 +329,12 @@ class GaussianSampler(SummedSampler):
         return other
 
     def measure(self, states: Places) -> Ranges:
-        """Return the ranges that `add_up` needs, which are additive over parts of the data."""
         return Ranges.of(self._known(), states, *self.centers.shape)
 
     def add_up(self, states: Places, measured: Ranges) -> Sums:
-        """Return sums over the observations, which are exactly additive over parts of the data."""
         return measured.add_up(self._known(), states)
 
     def take(self, measured: Ranges, sums: Sums) -> None:
-        """Store the statistics of all observations."""
         measured.settle(sums, self.counts, self.centers, self.scatter)
         self._spread_values()
 
@@ -490,7 +484,6 @@ class GaussianSampler(SummedSampler):
         return None
 
     def complete_with(self, states: Places, key: Stream, first: int = 0) -> None:
-        """Draw the missing values with a given key; `first` is the panel index of the first row."""
         self._filled = self._completed(states, key, first)
 
     def _completed(self, states: Places, key: Stream, first: int) -> Floats:
@@ -509,7 +502,6 @@ class GaussianSampler(SummedSampler):
         return values
 
     def write_log_obs(self, out: Floats) -> None:
-        """Write the log densities of the observed values of all steps."""
         write_log_densities(
             self._values, self._missing, self.means, self.precision_factors, self.log_dets, None,
             out,
@@ -527,7 +519,6 @@ class GaussianSampler(SummedSampler):
         return float(result)
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
         if self.scale_prior is None:
             return {}
         scale_prior, dof, scalars = self.scale_prior, self.prior.dof, {}
@@ -562,9 +553,8 @@ class GaussianSampler(SummedSampler):
         return means, scales, dof + counts, precisions
 
     def _expect(self) -> tuple[Floats, ...]:
-        """Return means, expected covariances, degrees of freedom, divisors, precisions of states.
-        A divisor is the ratio of the posterior scale to the covariance.
-        """
+        """Return means, covariances, degrees of freedom, divisors and precisions of states."""
+        # A divisor is the ratio of the posterior scale to the covariance.
         means, scales, dofs, precisions = self._list_posteriors()
         n_blocks, width = self.prior.mean.shape
         n_dims, heads = n_blocks * width, [self.n_states]
@@ -579,7 +569,6 @@ class GaussianSampler(SummedSampler):
         return means, covariances, *(array.reshape(heads) for array in arrays)
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior in the format of the cluster kernels."""
         width = self.prior.mean.shape[1]
         if width > WIDEST_SPREAD:
             self.take_rows_as_exact(f"with full covariances of more than {WIDEST_SPREAD} columns")
@@ -708,7 +697,6 @@ class GaussianSampler(SummedSampler):
         return before
 
     def restore_shared(self, before: GaussianPrior) -> None:
-        """Restore the prior that `move_shared` returned."""
         self.prior = before
 
     def parameters(self) -> tuple[Floats, ...]:
@@ -731,7 +719,6 @@ class GaussianSampler(SummedSampler):
         return float((logs - multigammaln(0.5 * dofs, width)).sum())
 
     def known_model(self, parameters: tuple[Floats, ...]) -> GaussianModel:
-        """Return the distributions of states with known means and covariances."""
         means, factors, _ = parameters
         n_states, n_blocks, width = means.shape
         shape = (width, width) if n_blocks == 1 else (n_blocks,)
@@ -741,7 +728,6 @@ class GaussianSampler(SummedSampler):
         return self._with_constants(model)
 
     def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
-        """Return log Bhattacharyya coefficients, (K, K)."""
         means, factors, log_dets = parameters
         n_states, _, width = means.shape
         out, scratch = np.empty((n_states, n_states)), (np.empty((width, width)), np.empty(width))
@@ -809,39 +795,33 @@ class WideGaussianModel(GaussianModel):
 
     @property
     def scales(self) -> Floats:
-        """(J, D, D) or (J, D) array: scale matrices, or squared scales of columns."""
         if self.covariances.ndim == 2 or self._is_known:
             return super().scales
         return self.constants.insert_square(self.varying.scales, SCALE_RATIO)
 
     def log_obs(self, values: Floats) -> Floats:
-        """Return the log density of the observed values of every step in every state, (N, J)."""
         check_numbers(values)
         logs = self.varying.log_obs(self.constants.leave_out(values))
         return logs + self.constants.log_density(values, known=self._is_known)
 
     def sample(self, states: Places, rng: np.random.Generator) -> Floats:
-        """Return an observation for each state, (N, D), with the density of `log_obs`."""
         own = self.varying.sample(states, rng)
         rest = self.constants.sample(len(states), rng, known=self._is_known)
         return self.constants.insert(own, rest)
 
     def marginals(self) -> StudentMarginals:
-        """Return the distributions of single columns of the next observation."""
         own, insert = self.varying.marginals(), self.constants.insert
         rest = self.constants.distribution(known=self._is_known)
         freedoms = None if own.freedoms is None else insert(own.freedoms, rest.freedoms)
         return StudentMarginals(self.means, insert(own.scales, rest.scales), freedoms)
 
     def fill(self, values: Floats, weights: Floats) -> Floats:
-        """Return observations, (N, D), with NaN replaced by its mean given the rest of the row."""
         own = self.varying.fill(self.constants.leave_out(values), weights)
         # Weights of some callers add up to less than 1; their means are those times this sum.
         rest = np.multiply.outer(weights.sum(axis=1), self.constants.values)
         return np.where(np.isnan(values), self.constants.insert(own, rest), values)
 
     def draw_missing(self, values: Floats, states: Places, rng: np.random.Generator) -> Floats:
-        """Return observations, (N, D), with NaN replaced by a draw given the rest of the row."""
         own = self.varying.draw_missing(self.constants.leave_out(values), states, rng)
         rest = self.constants.sample(len(states), rng, known=self._is_known)
         return np.where(np.isnan(values), self.constants.insert(own, rest), values)

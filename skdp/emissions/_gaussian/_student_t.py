@@ -80,9 +80,8 @@ class QuadratureNodes(NamedTuple):
 def make_nodes(
     freedom: float, width: int, step: float = 0.4, tail: float = _TAIL
 ) -> QuadratureNodes:
-    """Return nodes with steps that are small enough for the densities of `width` columns.
-    Errors are of the order of exp(-10 / step), weights above exp(-tail) times the largest one.
-    """
+    """Return nodes with steps that are small enough for the densities of `width` columns."""
+    # Errors are of the order of exp(-10 / step), weights above exp(-tail) times the largest one.
     shape = 0.5 * freedom
     step = min(step, 0.6 / np.sqrt(shape + 0.5 * width))  # a share of the deviation of log u
     if shape > 100.0:  # all weight is near 0, and steps are small
@@ -98,9 +97,9 @@ def make_nodes(
 
 
 class ScaleMixture:
-    """Densities of vectors as functions of their squared distances, with u integrated out.
-    A sum over all nodes takes a hundred times as long as a Gaussian density.
-    """
+    """Densities of vectors as functions of their squared distances, with u integrated out."""
+
+    # A sum over all nodes takes a hundred times as long as a Gaussian density.
 
     def __init__(self, n_columns: int, freedom: float, freedoms: Floats, known: tuple[Floats, ...]):
         # `known` describes the nodes: the arguments of `mix_precisions` from `log_weights` on.
@@ -192,7 +191,6 @@ class ScaleMixtureMarginals(ColumnMarginals):
         return self.scales[:, column] * factors, np.exp(nodes.log_weights)
 
     def cdf(self, x: Floats, column: int) -> Floats:
-        """Return P(X <= x), (..., J)."""
         scales, weights = self._spread(column)
         away = x[..., np.newaxis] - self.locations[:, column]
         out = np.zeros(away.shape)
@@ -614,7 +612,6 @@ class StudentTSampler(GaussianSampler):
         self.drawn_weights: Floats | None = None
 
     def attach(self, values: Floats) -> None:
-        """Store the observations."""
         if self.limits is not None:
             least, most = self.limits
             if ((values < least) | (values > most)).any():
@@ -737,7 +734,6 @@ class StudentTSampler(GaussianSampler):
         )
 
     def cluster_terms(self) -> ClusterTerms:
-        """Return the rows and the prior in the format of the cluster kernels."""
         if self.prior.mean.shape[1] > WIDEST_SPREAD:
             self.take_rows_as_exact(f"with full covariances of more than {WIDEST_SPREAD} columns")
         if self.completed is None:
@@ -758,9 +754,8 @@ class StudentTSampler(GaussianSampler):
         self.freedom = part.freedom
 
     def draw_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
-        """Draw the prior's scale, nu, the weights and the missing values given the clusters.
-        The last three are drawn given mu and Sigma, each with the later ones integrated out.
-        """
+        """Draw the prior's scale, nu, the weights and the missing values given the clusters."""
+        # The last three are drawn given mu and Sigma, each with the later ones integrated out.
         assert self.completed is not None
         assert self.drawn_weights is not None
         part = StudentTSampler(
@@ -796,7 +791,6 @@ class StudentTSampler(GaussianSampler):
     # Interface of the sampler
 
     def _statistics(self) -> tuple[Floats, ...]:
-        """Return counts, masses, centers and scatter."""
         return self.counts, self.masses, self.centers, self.scatter
 
     def condition(self, states: Places) -> None:
@@ -886,11 +880,9 @@ class StudentTSampler(GaussianSampler):
         return super().log_evidence() + rest
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
         freedom = {} if self.tail_prior is None else {"degrees_of_freedom": self.freedom}
         return {**super().scalars(), **freedom}
 
     def model(self) -> StudentTModel:  # type: ignore[override]
-        """Return the distributions of the next observation given the states and the weights."""
         means, scales, freedoms, divisors, precisions = self._expect()
         return StudentTModel(means, scales, self.freedom, freedoms, divisors, precisions)

@@ -229,9 +229,8 @@ def log_likelihood_of_steps(rows, states, projections, rests, variance, roots, c
 
 @njit_loop
 def draw_amplitudes(rows, states, projections, variance, roots, column, amplitudes, rng):
-    """Draw the amplitudes of some steps given their states; those of factors that are off are 0.
-    They have the mean 1 + tau^2 L^-T L^-1 b and the covariance tau^2 L^-T L^-1.
-    """
+    """Draw the amplitudes of some steps given their states; 0 for factors that are off."""
+    # They have the mean 1 + tau^2 L^-T L^-1 b and the covariance tau^2 L^-T L^-1.
     scale = math.sqrt(variance)
     for i in range(rows.shape[0]):
         t, j = rows[i], states[rows[i]]
@@ -309,9 +308,8 @@ def solve_weights(d, normals, weights, factor):
 
 @njit_loop
 def write_regression_weights(gram, cross, precisions, scales, normals, weights, factor):
-    """Write weights, a column at a time: N(S b, S), S^-1 = L L^T = lambda gram + I / scale_d^2.
-    b = lambda sum_t x_t y_t; given normals z, (F + 1, D), the weights are L^-T (L^-1 b + z).
-    """
+    """Write N(S b, S), S^-1 = L L^T = lambda gram + I / scale_d^2, a column at a time."""
+    # b = lambda sum_t x_t y_t; given normals z the weights are L^-T (L^-1 b + z).
     n_rows, n_dims = weights.shape
     for d in range(n_dims):
         for f in range(n_rows):

@@ -186,7 +186,6 @@ def share_left(b, x, u, k, square, spread, clusters, scratch):
 
 @njit_internal_nogc
 def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
-    """Write log p(x_i | u_i, rows of cluster k), with missing values: see `_kernels/_clusters`."""
     n_blocks, width = prior.mean.shape
     x, powers = rows.values[i], clusters.vectors[POWER]
     sums, squares = scratch.lines[0], scratch.lines[1]
@@ -251,9 +250,8 @@ def move_row(i, k, sign, rows, prior, clusters, scratch):
 
 @njit_internal_nogc
 def build_by_updates(b, k, members, rows, prior, clusters, scratch):
-    """Write the posterior of a cluster's block row by row, beginning with the prior.
-    This is slower than a sum of squares, but absurd values do not round the prior's scale away.
-    """
+    """Write the posterior of a cluster's block row by row, beginning with the prior."""
+    # This is slower than a sum of squares, but absurd values do not round the prior's scale away.
     width, begin = prior.mean.shape[1], b * prior.mean.shape[1]
     matrix = scratch.matrix
     for d in range(width):
@@ -339,9 +337,8 @@ def is_latent(i, rows):
 
 @njit_internal_nogc
 def weigh_block(i, b, rows, prior, clusters, first, last, scratch):
-    """Write the squares and heads of a block in clusters `first` to `last` - 1.
-    q = |y - Q Q^T y|^2 with y = U_o (x_o - m_o); U_m = Q R are U's columns of missing values.
-    """
+    """Write the squares and heads of a block in clusters `first` to `last` - 1."""
+    # q = |y - Q Q^T y|^2 with y = U_o (x_o - m_o); U_m = Q R are U's columns of missing values.
     width = prior.mean.shape[1]
     begin, m = b * width, rows.n_hidden[i, b]
     work, triangle, dots = scratch.work, scratch.triangle, scratch.lines[0]
@@ -529,9 +526,9 @@ def mark_weights(i, old, is_alone, rows, prior, clusters, scratch):
 
 @njit_internal_nogc
 def weigh_removed_row(i, old, is_alone, rows, prior, clusters, n, scratch, out):
-    """Write the log weights of n clusters for a row in no cluster; return that of a new cluster.
-    `old`: its last cluster (-1: none); if `is_alone`, that still counts the row, and is no choice.
-    """
+    """Write log weights of n clusters for a row in none; return that of a new cluster."""
+    # `old`: its last cluster (-1: none); if `is_alone`, that still counts the row, and is no
+    # choice.
     for b in range(prior.mean.shape[0]):
         weigh_block(i, b, rows, prior, clusters, 0, n, scratch)
     mark_weights(i, old, is_alone, rows, prior, clusters, scratch)
@@ -645,9 +642,8 @@ def draw_parameters(k, prior, clusters, drawn, scratch, rng):
 
 @njit_internal_nogc
 def weigh_block_given(i, b, rows, drawn, first, last, lines):
-    """Write the squares of a block in clusters `first` to `last` - 1, and subtract log det R.
-    As in `weigh_block`, but y = V_o x_o - V mu, so that R x_m = -Q^T y for the mean of x_m.
-    """
+    """Write the squares of a block in clusters `first` to `last` - 1; subtract log det R."""
+    # As in `weigh_block`, but y = V_o x_o - V mu, so that R x_m = -Q^T y for the mean of x_m.
     width = drawn.factors.shape[1]
     begin, m = b * width, rows.n_hidden[i, b]
     work, triangle, dots, squares = lines.work, lines.triangle, lines.dots, lines.squares
@@ -855,9 +851,8 @@ def mix_precisions(
 
 @njit_loop
 def interpolate(distances, scales, pieces_per_unit, coefficients, out):
-    """Write polynomials in log(1 + a_k d), one for each of P pieces of equal width, to `out`.
-    `coefficients`, (K, P, M), are those for each piece from -1 to 1, constants first.
-    """
+    """Write polynomials in log(1 + a_k d), one for each of P pieces of equal width."""
+    # `coefficients`, (K, P, M), are those for each piece from -1 to 1, constants first.
     last, n_terms = coefficients.shape[1] - 1, coefficients.shape[2]
     for t in range(distances.shape[0]):
         for k in range(distances.shape[1]):

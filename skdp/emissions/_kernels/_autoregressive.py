@@ -199,9 +199,7 @@ def lay_out_rows(maps, first, j, by_state, offsets):
 
 @njit_outlined
 def subtract_squares_of_rows(x, by_state, offsets, sums, out):
-    """Subtract half the squares of n rows of a map, each one column longer than the previous.
-    The last has all columns of x. This is the counterpart of `_kernels/_gaussian.subtract_squares`.
-    """
+    """Subtract half the squares of rows of a map, each one column longer than the last."""
     n_rows = offsets.shape[0]
     for d in range(n_rows):
         n_columns = x.shape[0] - n_rows + d + 1
@@ -270,9 +268,8 @@ def weigh_regressions(rows, first, maps, log_dets, shift, by_state, vectors, log
 def weigh_matrix_students(
     rows, first, inverses, log_dets, freedoms, shift, n_dims, by_state, offsets, vectors, log_obs
 ):
-    """Write log predictive densities: Student t about M_n p, with the scale (1 + h) Psi_n / f.
-    f = nu_n - D + 1, and the first K entries of L^-1 y have the squared length h = p^T V_n p.
-    """
+    """Write log predictive densities: Student t about M_n p, of scale (1 + h) Psi_n / f."""
+    # f = nu_n - D + 1, and the first K entries of L^-1 y have the squared length h = p^T V_n p.
     width, n_states = offsets.shape[0], log_obs.shape[1]
     n_lagged = width - n_dims
     constants, sums = vectors[0], vectors[1]

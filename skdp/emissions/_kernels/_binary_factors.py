@@ -165,9 +165,8 @@ def write_change(links, spins, j, f, g):
 
 @njit_inlined
 def weigh_flips(gain, now, spins, j, f, g, moments, projections, links, decay):
-    """Return `gain` plus that of the log likelihood if bits f and g of state j change.
-    `now` is the log likelihood of the state given its projections; return also that afterwards.
-    """
+    """Return `gain` plus that of the log likelihood if bits f and g of state j change."""
+    # `now` is the log likelihood of the state given its projections; return also that afterwards.
     after = now
     if moments is not None:
         for d in range(moments.shift.shape[0]):
@@ -204,9 +203,9 @@ def make_flips(spins, j, f, g, n_on, moments, links, decay):
 def draw_busy_bits(
     spins, idle, prior_on, prior_off, moments, projections, links, decay, n_on, places, rng
 ):
-    """Draw the bits of all states given weights, precisions, and transitions if linked.
-    Without links, idle states are integrated out. In a buffet, bits of no other state are skipped.
-    """
+    """Draw the bits of all states given weights, precisions, and transitions if linked."""
+    # Without links, idle states are integrated out. In a buffet, bits of no other state are
+    # skipped.
     n_factors, n_states = spins.shape
     n_on[:] = 0.0
     n_counted = 0.0
@@ -274,9 +273,8 @@ def draw_busy_bits(
 
 @njit_loop
 def draw_idle_bits(spins, idle, prior_on, prior_off, links, decay, before, rng):
-    """Draw the bits of idle states, factor by factor, from the prior given the other states.
-    So mu does not depend on uninformative bits. With links they are a proposal: they enter T.
-    """
+    """Draw the bits of idle states, by factor, from the prior given the other states."""
+    # So mu does not depend on uninformative bits. With links they are a proposal: they enter T.
     n_states = idle.shape[0]
     if links is not None:
         for j in range(n_states):
@@ -373,9 +371,8 @@ def draw_normals(out, rng):
 
 @njit_loop
 def write_weights(factors, counts, totals, precisions, scales, normals, weights, factor):
-    """Write weights given vectors, a column at a time: N(S b, S), b = tau sum_j x_j s_jd.
-    x_j = (1, theta_j), S^-1 = L L^T = tau sum_j n_jd x_j x_j^T + I / scale_d^2.
-    """
+    """Write weights given vectors, a column at a time: N(S b, S), b = tau sum_j x_j s_jd."""
+    # x_j = (1, theta_j), S^-1 = L L^T = tau sum_j n_jd x_j x_j^T + I / scale_d^2.
     n_rows, n_dims = weights.shape
     for d in range(n_dims):
         for f in range(n_rows):

@@ -57,9 +57,7 @@ def noise_of_mean(counts, precisions, j, d):
 
 @njit_internal_nogc
 def write_rests(spins, weights, n_on, counts, totals, j, rests):
-    """Write r, the means of state j less the weights of its factors; return its number of singles.
-    Singles are not subtracted.
-    """
+    """Write r, singles not subtracted; return the number of singles."""
     n_single = 0
     for d in range(rests.shape[0]):
         rests[d] = totals[j, d] / max(counts[j, d], 1.0) - weights[0, d]
@@ -144,9 +142,8 @@ def draw_buffet_bits(
     spins, weights, idle, prior_off, rate, log_room, counts, totals, precisions, scales, links,
     decay, n_on, rests, rng,
 ):  # fmt: skip
-    """Draw the bits and the number of singles of every counted state.
-    Without links, idle states are integrated out; with links, all states count.
-    """
+    """Draw the bits and the number of singles of every counted state."""
+    # Without links, idle states are integrated out; with links, all states count.
     n_columns, n_states = spins.shape
     n_counted, n_used = count_on(spins, idle, links, n_on), 0
     for f in range(n_columns):
@@ -395,10 +392,9 @@ def split_or_merge_equals(
     spins, weights, idle, mass, prior_off, log_room, scales, links, decay, n_on, members, done,
     totals, rng,
 ):  # fmt: skip
-    """Try to change the number of equal factors, which the same counted states have.
-    The sum of their weights stays, and they are integrated out given it. A factor of all states
-    equals the background.
-    """
+    """Try to change the number of equal factors, which the same counted states have."""
+    # The sum of their weights stays, and they are integrated out given it. A factor of all states
+    # equals the background.
     n_columns, n_states = spins.shape
     n_counted, n_used = count_on(spins, idle, links, n_on), 0
     done[:] = False
@@ -508,9 +504,9 @@ def cut_runs(sums, counts, penalty, longest, costs, before, candidates):
 
 @njit_internal_nogc
 def log_evidence_of_group(totals, precisions, sign, others, other_precisions, inverse):
-    """Return log p(jumps of two groups), as one group, less that of noise; weights integrated out.
-    Arrays are rows of groups; `sign` is that of the other group in the first, 0 without the other.
-    """
+    """Return log p(jumps of two groups), as one group, less that of noise."""
+    # Arrays are rows of groups; `sign` is that of the other group in the first, 0 without the
+    # other.
     result = 0.0
     for d in range(totals.shape[0]):
         total, precision = totals[d], precisions[d]
@@ -535,9 +531,8 @@ def weigh_pair(totals, precisions, own, i, j, inverse):
 
 @njit_loop
 def group_jumps(totals, precisions, inverse, own, gains, groups, signs):
-    """Write groups of jumps that are similar up to sign, by merging pairs while there is a gain.
-    `totals` and `precisions` are added up in place; `own` is an output, `gains`, (n, n), scratch.
-    """
+    """Write groups of jumps alike up to sign, by merging pairs while there is a gain."""
+    # `totals` and `precisions` are added up in place; `own` is an output.
     n = groups.shape[0]
     for i in range(n):
         groups[i], signs[i] = i, 1
@@ -618,9 +613,7 @@ def fit_activities(values, weights, scales, n_rounds, activities, rest):
 
 @njit_loop
 def group_steps(values, scales, middle, n_rounds, centers, counts, nearest, states, rng):
-    """Write groups of similar steps to `states`, by k-means from the seeds of k-means++.
-    `middle`, (D,), replaces missing values of seeds and of groups.
-    """
+    """Write groups of similar steps to `states`, by k-means from the seeds of k-means++."""
     n_steps, n_dims = values.shape
     n_groups = centers.shape[0]
     nearest[:] = 1.0

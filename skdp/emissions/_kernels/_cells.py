@@ -84,9 +84,6 @@ def power_of(i, rows):
 
 @njit_internal_nogc
 def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
-    """Write log p(x_i given the rows of cluster k) of the first n clusters to `out`.
-    `own` is the row's cluster, which counts without it, or -1. False: the row is too far out there.
-    """
     if power_of(i, rows) != 1.0:
         return weigh_powered_cells(i, rows, prior, clusters, n, own, out)
     own_logs, own_product, products = rows.constants[i], 1.0, scratch.line

@@ -58,9 +58,9 @@ def family_of(kind):
 
 @njit_inlined_source
 def weigh_row(kind, i, rows, prior, clusters, n, own, scratch, out):
-    """Write log p(x_i given the rows of cluster k) to `out`, of n clusters.
-    `own` is the row's cluster, which counts without it, or -1. False: the row is too far out there.
-    """
+    """Write log p(x_i given the rows of cluster k) of n clusters to `out`."""
+    # `own` is the row's cluster, which has other rows and counts without this one, or -1. False:
+    # the row is too far out there.
     return family_of(kind).weigh_row(
         np.int64(i), rows, prior, clusters, np.int64(n), np.int64(own), scratch, out
     )
@@ -98,9 +98,8 @@ def log_evidence(kind, k, prior, clusters):
 
 @njit_inlined_source
 def halve(kind, n, members, by_means, rows, prior, clusters, scratch, found, sides):
-    """Assign n rows to side 0, side 1 or neither (-1), and the last two rows to sides 0 and 1.
-    Sides are found by two means, or for tables by predictions, if `by_means`; `found` is scratch.
-    """
+    """Assign n rows to side 0, 1 or neither (-1), and the last two rows to sides 0 and 1."""
+    # Sides are found by two means, or for tables by predictions, if `by_means`; `found` is scratch.
     for place in range(n):
         sides[place] = -1
     sides[n - 2], sides[n - 1] = 0, 1

@@ -73,9 +73,6 @@ def stirling_tail(x):
 
 @njit_internal_nogc
 def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
-    """Write log p(x_i given the rows of cluster k) of the first n clusters to `out`.
-    Row i counts as left out of its cluster `own`, which must have other rows; -1: none.
-    """
     products, totals = scratch.lines[0], clusters.vectors[TOTAL]
     total, own_logs = rows.totals[i], rows.constants[i]
     for k in range(n):
@@ -144,9 +141,7 @@ def log_zeros(size, v, k, prior, clusters):
 
 @njit_internal_nogc
 def sum_heads(size, k, prior, clusters):
-    """Return the sum of (a_v + s_kv) log(r_v / (r_v + 1)), r_v = b_v + size, over all kinds.
-    Of bits: the log probability of zeros in all columns.
-    """
+    """Return the sum of HEAD's terms over all kinds, for a number of rows."""
     result = 0.0
     if prior.is_binary:
         for v in range(clusters.sums.shape[0]):
@@ -476,9 +471,9 @@ def log_beta_ratio(more, shape, other):
 
 @njit_internal_nogc
 def log_gain_of_wide_counts(total, w, shape, rate, f):
-    """Return the log ratio of the evidence of a column with and without more counts, f > 0.
-    The sum of the counts is `total`, and that of their powers w; factors of one count are left out.
-    """
+    """Return the log ratio of a column's evidence with and without more counts, f > 0."""
+    # The sum of the counts is `total`, and that of their powers w; factors of one count are left
+    # out.
     r = 1.0 / f
     other = r * rate + 1.0
     result = log_beta_ratio(w * r, shape, other) + log_rising(shape, total)
@@ -706,9 +701,8 @@ def weigh_next(k, m, a, slope):
 
 @njit_loop
 def add_numbers_of_events(numbers, starts, probs, a, b, slope, first, last, shift, out):
-    """Add the probabilities of the numbers of events from `first` to `last`.
-    The sum runs from the most probable number in both directions, until the rest is below 1e-20.
-    """
+    """Add the probabilities of the numbers of events from `first` to `last`."""
+    # The sum runs from the most probable number in both directions, until the rest is below 1e-20.
     for i in range(numbers.shape[0]):
         n = numbers[i]
         end, least = min(n, last), NEGLIGIBLE_PROBABILITY / (n + 1.0)
@@ -831,9 +825,8 @@ def draw_tables(ptr, kinds, amounts, states, log_probs, concentration, tables, l
 def weigh_compound_rows(
     ptr, kinds, amounts, log_coefficients, totals, concentration, shapes, sums, scratch, log_obs
 ):
-    """Write log E[p(x_t given theta_j)], theta_j ~ Dirichlet(shapes_j) of sums `sums`.
-    Row by row, the expectation is a sum over total numbers of tables: see `_add_kind`.
-    """
+    """Write log E[p(x_t given theta_j)], theta_j ~ Dirichlet(shapes_j) of sums `sums`."""
+    # Row by row, the expectation is a sum over total numbers of tables: see `_add_kind`.
     b, line, kind, work = concentration, scratch[0], scratch[1], scratch[2]
     for t in range(log_obs.shape[0]):
         first = log_coefficients[t] - log_rising(b, totals[t])
@@ -867,10 +860,9 @@ def weigh_compound_rows(
 
 @njit_internal_nogc
 def _add_kind(x, shape, factor, line, size, kind, work):
-    """Multiply the series `line` by that of x events of a kind; return its size, and a log scale.
-    The series of x events has the terms s(x, t) (shape)_t factor^t for t = 1, ..., x, where s are
-    Stirling numbers of the first kind.
-    """
+    """Multiply a series by that of x events; return its size and a log scale."""
+    # The series of x events has the terms s(x, t) (shape)_t factor^t for t = 1, ..., x, where s are
+    # Stirling numbers of the first kind.
     if x == 1.0:
         return size, math.log(shape * factor)
     kind[0], log_scale, n = shape * factor, 0.0, 1

@@ -99,9 +99,8 @@ def move_to_end(matrix, d, n):
 
 @njit_internal_nogc
 def write_in_order(precision_factor, order, n_seen, out):
-    """Write the factor of the precision of the reordered columns, with missing columns last.
-    Its first rows whiten the observed values, the others the missing values given these.
-    """
+    """Write the factor of the precision of the columns with missing ones last."""
+    # Its first rows whiten the observed values, the others the missing values given these.
     n = precision_factor.shape[0]
     for d in range(n):
         for e in range(n):
@@ -280,9 +279,8 @@ def impute(
     values, states, rows, pattern_ptr, orders, n_seen, means, precision_factors, weights,
     precision_factor, x, first, key, rng,
 ):  # fmt: skip
-    """Draw the missing values of partly observed blocks in place, with a stream per row and block.
-    Sigma is divided by `weights`, (N, B), unless None; `first` is the panel index of row 0.
-    """
+    """Draw the missing values of partly observed blocks, with a stream per row and block."""
+    # Sigma is divided by `weights`, (N, B), unless None; `first` is the panel index of row 0.
     n_patterns, n_blocks, width = orders.shape
     for p in range(n_patterns):
         for b in range(n_blocks):
@@ -393,9 +391,8 @@ def has_few_digits(factor, diagonal, least):
 
 @njit_outlined
 def factorize_posterior(k, statistics, mean, precision, scale, least, factor, rest, line):
-    """Write the Cholesky factor of `posterior_scale`; return False if there is none.
-    If less than a share `least` of a diagonal element is left, S is updated by the other terms.
-    """
+    """Write the Cholesky factor of `posterior_scale`; return False if there is none."""
+    # If less than a share `least` of a diagonal element is left, S is updated by the other terms.
     masses, centers, scatter = statistics
     n, b = factor.shape[0], k % mean.shape[0]
     posterior_scale(k, masses, centers, scatter, mean, precision, scale, factor)
@@ -448,9 +445,8 @@ def add_to_factor(factor, line):
 def log_evidence_of_gaussians(
     counts, masses, centers, scatter, mean, precision, dof, scale, least, factor, rest, line
 ):
-    """Return log p(x | z), with mu and Sigma integrated out; NaN: a scale is not positive definite.
-    With weights u_t, x_t ~ N(mu, Sigma / u_t), it omits the sum of W / 2 log u_t.
-    """
+    """Return log p(x | z) without mu and Sigma; NaN: a scale is not positive definite."""
+    # With weights u_t, x_t ~ N(mu, Sigma / u_t), it omits the sum of W / 2 log u_t.
     n_blocks, width = mean.shape
     result = 0.0
     for k in range(counts.shape[0]):
@@ -570,9 +566,8 @@ def subtract_logs(x, by_state, offsets, exponents, sums, squares, out):
 def weigh_vectors(
     values, means, factors, log_dets, freedoms, by_state, vectors, exponents, log_obs
 ):
-    """Write the log densities of all steps in all states; NaN for a step with missing values.
-    Components are Gaussian if `freedoms` and `exponents` are None, otherwise `log_dets` is.
-    """
+    """Write the log densities of all steps in all states; NaN if values are missing."""
+    # Components are Gaussian if `freedoms` and `exponents` are None, otherwise `log_dets` is.
     n_dims, width, n_states = by_state.shape
     n_blocks = n_dims // width
     offsets, constants = vectors[:n_dims], vectors[n_dims]

@@ -73,9 +73,6 @@ def write_squares(x, begin, width, clusters, n, sums, squares):
 
 @njit_internal_nogc
 def weigh_row(i, rows, prior, clusters, n, own, scratch, out):
-    """Write log p(x given the rows of cluster k) of n clusters; False: x is too far out in `own`.
-    `own`, the cluster of the row (-1: none), must have other rows, and counts without this one.
-    """
     n_blocks, width = prior.mean.shape
     x, ratios, powers = rows.values[i], clusters.vectors[RATIO], clusters.vectors[POWER]
     sums, squares = scratch.lines[0], scratch.lines[1]
@@ -124,9 +121,8 @@ def refresh(k, prior, clusters):
 
 @njit_internal_nogc
 def move_factor(factors, begin, width, k, whitened, sign, row):
-    """Update U of S to that of S + sign v v^T, given w = U v; return the change of log det U.
-    I + sign w w^T = C C^T; C is proportional to w below the diagonal, so C^-1 U takes W^2 steps.
-    """
+    """Update U of S to that of S + sign v v^T given w = U v; return the change of log det U."""
+    # I + sign w w^T = C C^T; C is proportional to w below the diagonal, so C^-1 U takes W^2 steps.
     before = 1.0
     for e in range(width):
         row[e] = 0.0
@@ -168,9 +164,7 @@ def write_offsets(begin, width, k, clusters):
 
 @njit_internal_nogc
 def move_row_of_block(x, u, c, sign, begin, k, clusters, scratch):
-    """Add a row of weight u to a block of cluster k (sign 1.0), or remove it (-1.0); return c_n.
-    `c` is the value of c_n before.
-    """
+    """Add a row of weight u to a block (sign 1.0), or remove it (-1.0); return c_n, before c."""
     whitened, row = scratch.columns[0], scratch.columns[1]
     width, after = row.shape[0], c + sign * u
     length = math.sqrt(u * c / after)
@@ -289,9 +283,8 @@ def log_evidence(k, prior, clusters):
 
 @njit_internal_nogc
 def halve_gaussian(n, members, values, prior, clusters, sides):
-    """Split n rows by two means, which begin with the last two rows; these get sides 0 and 1.
-    Columns are in units of the prior's scale; `clusters`, with room for two, is overwritten.
-    """
+    """Split n rows by two means, begun with the last two rows, which get sides 0 and 1."""
+    # Columns are in units of the prior's scale; `clusters`, with room for two, is overwritten.
     centers, sums, width = clusters.points[0], clusters.points[1], prior.mean.shape[1]
     sizes = clusters.vectors[SIZE]
     for d in range(values.shape[1]):
@@ -402,9 +395,8 @@ def draw_scale(
     counts, masses, centers, scatter, mean, precision, dof, scale, n_free, roots, fixed, least,
     scratch, rng, out,
 ):  # fmt: skip
-    """Draw S given the states, with mu and Sigma integrated out; False: a scale is not definite.
-    Draws of Sigma_k, given which S is drawn, are discarded. `out` is a copy of `scale`.
-    """
+    """Draw S given the states, a copy of which is `out`; False: a scale is not definite."""
+    # mu and Sigma are integrated out: draws of Sigma_k, given which S is drawn, are discarded.
     width = mean.shape[1]
     factor, bartlett, precision_factor = scratch[0], scratch[1], scratch[2]
     total, product = scratch[3], scratch[4]

@@ -212,9 +212,8 @@ def weigh_in_logs(links, spins, i, j, decay):
 
 @njit_internal_nogc
 def weigh_change(links, spins, j, size, decay):
-    """Return the log likelihood ratio of adding `links.change` to the distances of state j.
-    After `turn_to` for j. Increments of log T go to `links.steps`; `change` is -size, 0 or size.
-    """
+    """Return the log likelihood ratio of adding `links.change` to the distances of state j."""
+    # After `turn_to` for j. Increments of log T go to `links.steps`; `change` is -size, 0 or size.
     change, growth, steps = links.change, links.growth, links.steps
     terms, log_totals = links.terms_into, links.log_totals
     if decay <= LARGEST_FAST_DECAY:

@@ -330,9 +330,9 @@ def log_mean_of_steps(mean, deviation):
 
 @njit_loop
 def weigh_means(rows, halves, coefs, factors, log_obs):
-    """Write the log posterior predictive probabilities of the targets of all steps.
-    `rows` are 1 and the inputs, `coefs` expected, `factors` F: log odds have the variance |F p|^2.
-    """
+    """Write the log predictive probabilities of the targets of all steps."""
+    # `rows` are 1 and the inputs, `coefs` expected, `factors` F: log odds have the variance |F
+    # p|^2.
     for t in range(rows.shape[0]):
         for j in range(log_obs.shape[1]):
             log_obs[t, j] = 0.0

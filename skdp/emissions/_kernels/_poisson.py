@@ -218,9 +218,8 @@ def find_first_steps(states, first_steps):
 
 @njit_loop
 def draw_normals(key, steps, states, first_steps, first_normals, normals, stream):
-    """Write the normal coordinates of all states, which are those of their first steps.
-    `key` determines those of each step, except of `first_steps` (-1: none): `first_normals`.
-    """
+    """Write the normal coordinates of all states, which are those of their first steps."""
+    # `key` determines those of each step, except of `first_steps` (-1: none): `first_normals`.
     n_states, n_targets, width = normals.shape
     for j in range(n_states):
         first = -1 - j  # a state without steps has others
@@ -285,9 +284,8 @@ def draw_coefs(
     rows, offsets, counts, log_counts, constants, states, modes, factors, normals, coefs,
     others, trials, angles, bounds, logs, are_done, rng,
 ):  # fmt: skip
-    """Replace u by an elliptical slice step (Murray, Adams and MacKay 2010) for N(u; 0, I) w(u).
-    `normals`, u, are changed in place, and `coefs` written; the arrays after them are scratch.
-    """
+    """Replace u by an elliptical slice step (Murray et al., 2010) for N(u; 0, I) w(u)."""
+    # `normals`, u, are changed in place, and `coefs` written; the arrays after them are scratch.
     n_states, n_targets, width = modes.shape
     are_done[:] = False
     find_coefs(modes, factors, normals, coefs)
@@ -454,9 +452,9 @@ def log_mean_of_zero(mean, deviation):
 
 @njit_loop
 def weigh_means(rows, counts, log_counts, constants, coefs, factors, log_obs):
-    """Write the log predictive probabilities of the targets of all steps.
-    `rows` are 1 and the inputs, `coefs` expected, `factors` F: log rates have the variance |F p|^2.
-    """
+    """Write the log predictive probabilities of the targets of all steps."""
+    # `rows` are 1 and the inputs, `coefs` expected, `factors` F: log rates have the variance |F
+    # p|^2.
     for t in range(rows.shape[0]):
         for j in range(log_obs.shape[1]):
             log_obs[t, j] = 0.0

@@ -314,9 +314,8 @@ def find_log_rates(counts: Floats) -> Floats:
 def find_location_and_spread(
     values: Floats, roles: Roles, columns: Places, kind: str, floors: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Return robust means and a positive definite covariance of values derived from some columns.
-    Deviations are at least `floors`, and enough for products with outliers to keep some digits.
-    """
+    """Return robust means and a definite covariance of values derived from some columns."""
+    # Deviations are at least `floors`, and enough for products with outliers to keep some digits.
     ranges, means, products = find_moments(ClippedRows(InMemoryRows(values)))
     covariance = find_covariance(ranges, products, _SHRINKAGE)
     everywhere, varies = find_deviations(InMemoryRows(values))

@@ -104,9 +104,8 @@ class Roles(NamedTuple):
 
 
 def to_regressors(inputs: Floats, root: Floats) -> Floats:
-    """Return L^-1 [1, inputs] of each step, (N, K), for a lower triangular L.
-    If L is the factor of the prior precision, coefficients of these have the prior N(0, I).
-    """
+    """Return L^-1 [1, inputs] of each step, (N, K), for a lower triangular L."""
+    # If L is the factor of the prior precision, coefficients of these have the prior N(0, I).
     rows = np.hstack([np.ones((len(inputs), 1)), inputs])
     solved = solve_triangular(root, rows.T, lower=True, check_finite=False)
     return np.ascontiguousarray(solved.T)
@@ -237,7 +236,6 @@ class CoefRegressions(ChainComponent):
         self.factors[:] = self.precisions[:] = np.eye(width)
 
     def start(self, states: Places, rng: Stream) -> None:
-        """Write initial states, by assigning windows of steps to the regressions that fit best."""
         write_states_of_windows(self, self.n_states, states, rng)
 
 
@@ -301,7 +299,6 @@ class NormalRegressionSampler(RegressionSampler):
         self.regressions = Regressions(n_states, prior, spread)
 
     def attach(self, values: Floats) -> None:
-        """Store the observations."""
         coefs, precision_root, _, scale_root = self.prior
         inputs, targets = self.roles.split(values)
         regressors = to_regressors(inputs, precision_root)[:, 1:]
@@ -312,13 +309,11 @@ class NormalRegressionSampler(RegressionSampler):
         self._rows = as_readonly(np.ascontiguousarray(rows))
 
     def restrict(self, steps: Places, n_states: int) -> NormalRegressionSampler:
-        """Return a sampler for some of the observations."""
         other = NormalRegressionSampler(n_states, self.roles, self.prior, self.regressions.spread)
         other._rows = as_readonly(self._rows[steps])
         return other
 
     def model(self) -> NormalRegressionModel:
-        """Return the distributions of the next targets given the states."""
         means, *rest = self.regressions.posterior(np.linalg.solve)
         return NormalRegressionModel(
             self.roles, means[:, :, 1:].copy(), means[:, :, 0].copy(), *rest
@@ -412,9 +407,9 @@ class LogisticData(NamedTuple):
 
 
 class AugmentedRegression(CoefRegressions):
-    """Regressions given the Polya-Gamma variables, with the coefficients integrated out.
-    Moves of states given these are exact. Densities are without the factor PG(omega; 1, 0).
-    """
+    """Regressions given Polya-Gamma variables, with the coefficients integrated out."""
+
+    # Moves of states given these are exact. Densities are without the factor PG(omega; 1, 0).
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_data", "_omegas")
 
@@ -426,13 +421,11 @@ class AugmentedRegression(CoefRegressions):
         self._constant = 0.0
 
     def restrict(self, steps: Places, n_states: int) -> AugmentedRegression:
-        """Return the regressions of some of the observations."""
         other = AugmentedRegression(n_states, *self.linears.shape[1:])
         other._data, other._omegas = self._data.take(steps), as_rows(self._omegas[steps])
         return other
 
     def condition(self, states: Places) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
         self._constant = logistic_kernels.add_up(
             *self._data, self._omegas, states, self.precisions, self.linears
         )
@@ -471,7 +464,6 @@ class LogisticSampler(AugmentedRegression):
         self._is_complete = False
 
     def attach(self, values: Floats) -> None:
-        """Store the observations."""
         inputs, targets = self.roles.split(values)
         halves = as_rows(np.where(np.isnan(targets), 0.0, targets - 0.5))
         self._data = LogisticData(*self.prior.regress(inputs), halves)
@@ -607,10 +599,9 @@ class Counts(NamedTuple):
 
 
 class PoissonRegressions(CoefRegressions):
-    """Regressions around the modes of their coefficients, for moves of states.
-    Coefficients have the coordinates of the first step of a state: moves are exact, by the weights
-    w.
-    """
+    """Regressions around the modes of their coefficients, for moves of states."""
+
+    # Coefficients have the coordinates of a state's first step: moves are exact, by the weights w.
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_data", "_steps")
 
@@ -626,7 +617,6 @@ class PoissonRegressions(CoefRegressions):
         self._first_normals = np.zeros((0, n_targets, width))
 
     def restrict(self, steps: Places, n_states: int) -> PoissonRegressions:
-        """Return the regressions of some of the observations."""
         other = PoissonRegressions(n_states, *self.linears.shape[1:])
         other._data = tuple(as_rows(array[steps]) for array in self._data)
         other._steps = self._steps[steps]
@@ -635,7 +625,6 @@ class PoissonRegressions(CoefRegressions):
         return other
 
     def condition(self, states: Places) -> None:
-        """Set the states of the observations; -1 marks observations without a state."""
         steps, trials = np.empty((2, *self.means.shape))
         check_definite(
             poisson_kernels.find_modes(
@@ -688,7 +677,6 @@ class PoissonRegressionSampler(PoissonRegressions):
         self._is_complete = False
 
     def attach(self, values: Floats) -> None:
-        """Store the observations."""
         inputs, targets = self.roles.split(values)
         self._data = (*self.prior.regress(inputs), *Counts.read(targets))
         self._steps = np.arange(len(values))
@@ -734,7 +722,6 @@ class PoissonRegressionSampler(PoissonRegressions):
         return float(self._logs.sum() - self._log_determinant())
 
     def model(self) -> PoissonRegressionModel:
-        """Return the distributions of the next targets given the states."""
         means = np.empty(self.means.shape)
         poisson_kernels.find_means(
             *self._data, self._states, self.means, self.factors, np.empty(means.shape), means
