@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, cast
@@ -16,12 +15,14 @@ from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, stream_of_number
 from skdp._part import ChainComponent
-from skdp._sklearn_compat import BaseComposition, EstimatorMixin, validate_parameters
+from skdp._sklearn_compat import BaseComposition
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.emissions._common import Stream
 from skdp.emissions._common._columns import (
     DerivedRows,
-    ObservedSequences,
+    InMemoryRows,
+    NamedColumns,
+    PartedEmission,
     check_shared_out,
     find_columns,
     refuse_cells,
@@ -280,7 +281,7 @@ _CATEGORIES = ("object", "str", "large_string", "categor", "enum", "dictionary")
 """Beginnings of the names of types of text and categories in pandas, polars and Arrow."""
 
 
-class IndependentEmissions(EstimatorMixin, BaseComposition):
+class IndependentEmissions(NamedColumns, PartedEmission, BaseComposition):
     """Columns of several kinds with one emission for each kind, independent given the state.
 
     Parameters
@@ -393,8 +394,7 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
         -------
         dict
         """
-        params: dict[str, Any] = self._get_params("_parts", deep=deep)
-        return params
+        return self._get_params("_parts", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of the parts as ``name__parameter``, and parts by their names.
@@ -437,87 +437,8 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
         except (TypeError, ValueError):  # `fit` raises an error
             return False
 
-    def with_feature_names(self, names: Any) -> Self:
-        """Return a copy of the emission that uses the names of columns.
-
-        Parameters
-        ----------
-        names : (D,) array of str
-
-        Returns
-        -------
-        IndependentEmissions
-        """
-        other = copy.copy(self)
-        other._names = [str(name) for name in names]
-        return other
-
-    # Samplers
-
-    def make_sampler(self, values: Floats, n_states: int) -> IndependentSampler:
-        """Return the sampler of this emission's parameters for these observations.
-
-        Parameters
-        ----------
-        values : (N, D) array
-            The observations, from which some priors are computed.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If columns are missing or belong to two parts, names are not unique, or a part rejects
-            its columns.
-        TypeError
-            If a part is not an emission, or cannot be combined with others.
-        """
-        return self._make_sampler(
-            values.shape[1],
-            n_states,
-            lambda emission, block: emission.make_sampler(block.of(values), n_states),
-        )
-
-    def make_sampler_of(self, data: ObservedSequences, n_states: int) -> IndependentSampler:
-        """Return the same sampler as `make_sampler`, for observations that may be in parts.
-
-        All emissions must have this method.
-
-        Parameters
-        ----------
-        data : object
-            Object with ``n_features`` and ``sum_sequences(f, *args)``, which returns the sum over
-            parts of tuples ``f(values, ptr, *args)``.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError, TypeError
-            Under the same conditions as in `make_sampler`.
-        """
-        return self._make_sampler(
-            data.n_features,
-            n_states,
-            lambda emission, block: emission.make_sampler_of(
-                DerivedRows(data, len(block.columns), take_columns, block), n_states
-            ),
-        )
-
-    def _make_sampler(
-        self, n_columns: int, n_states: int, make_part: Callable[[Any, Block], Any]
-    ) -> IndependentSampler:
-        """Return the sampler, given a function that makes the sampler of each emission."""
-        validate_parameters(self)
-        names: list[str] | None = vars(self).get("_names")
+    def _make_sampler_of(self, data: Any, n_states: int) -> IndependentSampler:
+        n_columns, names = data.n_features, self._names
         emissions = self._read_emissions()
         columns = {
             name: find_columns(own, n_columns, names, f"IndependentEmissions: emission {name!r}")
@@ -530,7 +451,7 @@ class IndependentEmissions(EstimatorMixin, BaseComposition):
             if names is not None and hasattr(emission, "with_feature_names"):
                 emission = emission.with_feature_names([names[d] for d in block.columns])
             with naming(name, block.columns):
-                samplers.append(make_part(emission, block))
+                samplers.append(_make_part(emission, block, data, n_states))
             blocks.append(block)
         collapsed, summed, comparable = (
             all(isinstance(sampler, protocol) for sampler in samplers)
@@ -568,6 +489,14 @@ def _resolve(emission: Any) -> Any:
     """Return the emission with a known name; return any other argument unchanged."""
     is_known = isinstance(emission, str) and emission in EMISSIONS
     return EMISSIONS[emission]() if is_known else emission
+
+
+def _make_part(emission: Any, block: Block, data: Any, n_states: int) -> Any:
+    """Return the sampler of an emission's own columns."""
+    if isinstance(data, InMemoryRows):
+        return emission.make_sampler(block.of(data.values), n_states)
+    own = DerivedRows(data, len(block.columns), take_columns, block)
+    return emission.make_sampler_of(own, n_states)
 
 
 def _takes_nan(emission: Any) -> bool:

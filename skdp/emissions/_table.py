@@ -88,8 +88,7 @@ class TableEmissionSampler(ChainComponent):
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars of the parts for the trace."""
-        scalars: dict[str, float] = self.root.scalars() if hasattr(self.root, "scalars") else {}
-        return scalars
+        return self.root.scalars() if hasattr(self.root, "scalars") else {}
 
     # Parameters that clusters share
 

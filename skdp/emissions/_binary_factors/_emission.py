@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, xlogy
-from sklearn.base import BaseEstimator
 
 from skdp._checks import (
     as_floats,
@@ -25,7 +24,7 @@ from skdp._numeric import Floats, Places
 from skdp._numeric._arrays import RobustScales, find_noise_rates, find_spreads, standardize
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import next_double
-from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.emissions._binary_factors._part import (
     OUTPUTS,
     BinaryFactorModel,
@@ -36,6 +35,7 @@ from skdp.emissions._binary_factors._part import (
     make_links,
 )
 from skdp.emissions._common import Stream
+from skdp.emissions._common._columns import InMemoryRows, SampledEmission
 from skdp.emissions._common._protocol import Coupling
 from skdp.emissions._kernels import _binary_factors as kernels
 from skdp.emissions._kernels import _buffet as buffet
@@ -46,7 +46,7 @@ _REACH = 3.0
 """Prior standard deviations of a weight that can stand for any value."""
 
 
-class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
+class BinaryFactorEmission(SampledEmission):
     r"""Binary factors: state j has a vector theta_j of F zeros and ones, which determines its
     means.
 
@@ -193,35 +193,16 @@ class BinaryFactorEmission(EstimatorMixin, BaseEstimator):
         self.mass_prior = mass_prior
         self.init = init
 
-    def make_sampler(self, values: Floats, n_states: int) -> BinaryFactorSampler:
-        """Return the sampler of this emission's parameters for these observations.
-
-        Parameters
-        ----------
-        values : (N, D) array
-            The observations, from which some priors are computed.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations.
-        """
+    def _make_sampler_of(self, data: InMemoryRows, n_states: int) -> BinaryFactorSampler:
         mass_prior = check_gamma_prior(self.mass_prior, "mass_prior")
         if isinstance(self.n_factors, str):
-            return self._make_buffet(values, n_states, mass_prior)
-        return BinaryFactorSampler(*self.check_parts(values, n_states))
+            return self._make_buffet(data.values, n_states, mass_prior)
+        return BinaryFactorSampler(*self.check_parts(data.values, n_states))
 
     def _make_buffet(
         self, values: Floats, n_states: int, mass_prior: tuple[float, float]
     ) -> BuffetFactorSampler:
         """Return the sampler for `n_factors` "auto"."""
-        validate_parameters(self)
         name = 'BinaryFactorEmission: n_factors="auto"'
         if self.weights is not None:
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -136,15 +137,14 @@ class InMemoryRows:
     """Observations in one part, perhaps with the offsets of sequences."""
 
     def __init__(self, values: Floats, ptr: Places | None = None):
-        self._values, self._ptr = values, ptr
+        self.values, self._ptr = values, ptr
 
     @property
     def n_features(self) -> int:
-        return int(self._values.shape[1])
+        return int(self.values.shape[1])
 
     def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        result: tuple[Any, ...] = f(self._values, *args)
-        return result
+        return f(self.values, *args)
 
     def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
         return self.sum(f, self._ptr, *args)
@@ -157,15 +157,20 @@ class DerivedRows:
         self, data: ObservedSequences, n_features: int, make: Callable[..., Floats], *args: Any
     ):
         self.n_features = n_features
-        self._data, self._make, self._args = data, make, args
+        self._data, self._make = data, (make, args)
 
     def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(rows, *args)``."""
-        return self.sum_sequences(without_ptr, f, args)
+        return self._data.sum_sequences(_apply_to_derived, *self._make, f, args)
 
     def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(rows, ptr, *args)``."""
-        return self._data.sum_sequences(apply_to_made, self._make, self._args, f, args)
+        return self._data.sum_sequences(_apply_to_derived, *self._make, f, args, True)
+
+
+def _apply_to_derived(
+    values: Floats, ptr: Places, make: Any, of: Any, f: Any, args: Any, has_ptr: bool = False
+) -> Any:
+    rows = make(values, ptr, *of)
+    return f(rows, ptr, *args) if has_ptr else f(rows, *args)
 
 
 class MappedRows:
@@ -176,47 +181,19 @@ class MappedRows:
         self._data, self._change = data, change
 
     def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(rows, *args)``."""
-        result: tuple[Any, ...] = self._data.sum(_apply_changed, self._change, f, args)
-        return result
+        return self._data.sum(_apply_to_changed, self._change, f, args)
 
     def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        """Return the sum over parts of tuples ``f(rows, ptr, *args)``."""
-        result: tuple[Any, ...] = self._data.sum_sequences(
-            _apply_to_changed_sequences, self._change, f, args
-        )
-        return result
+        return self._data.sum_sequences(_apply_to_changed, self._change, f, args)
 
 
-def _apply_changed(values: Floats, change: Any, f: Callable[..., Any], args: Any) -> Any:
-    return f(change(values), *args)
+def _apply_to_changed(values: Floats, *rest: Any) -> Any:
+    *ptr, change, f, args = rest
+    return f(change(values), *ptr, *args)
 
 
-def _apply_to_changed_sequences(
-    values: Floats, ptr: Places, change: Any, f: Callable[..., Any], args: Any
-) -> Any:
-    return f(change(values), ptr, *args)
-
-
-def apply_to_made(
-    values: Floats,
-    ptr: Places,
-    make: Callable[..., Floats],
-    of: tuple[Any, ...],
-    f: Callable[..., Any],
-    args: tuple[Any, ...],
-) -> Any:
-    """Apply `f` to the rows that `make` returns for observations."""
-    return f(make(values, ptr, *of), ptr, *args)
-
-
-def without_ptr(rows: Floats, ptr: Places, f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """Apply `f`, which takes no offsets, to rows."""
-    return f(rows, *args)
-
-
-class PartedEmission(EstimatorMixin, BaseEstimator):
-    """Base class of emissions that accept observations in parts and do not depend on sequences."""
+class SampledEmission(EstimatorMixin, BaseEstimator):
+    """Base class of emissions that do not depend on sequences."""
 
     def make_sampler(self, values: Floats, n_states: int) -> Any:
         """Return the sampler of this emission's parameters for these observations.
@@ -241,6 +218,17 @@ class PartedEmission(EstimatorMixin, BaseEstimator):
         self._check_values(values)
         return self._make_sampler_of(InMemoryRows(values), n_states)
 
+    def _check_values(self, values: Floats) -> None:
+        """Raise a ValueError for impossible observations."""
+
+    def _make_sampler_of(self, data: Any, n_states: int) -> Any:
+        """Return the sampler; parameters are valid."""
+        raise NotImplementedError
+
+
+class PartedEmission(SampledEmission):
+    """Base class of emissions that also accept observations in parts."""
+
     def make_sampler_of(self, data: Observations, n_states: int) -> Any:
         """Return the same sampler as `make_sampler`, for observations that may be in parts.
 
@@ -264,12 +252,26 @@ class PartedEmission(EstimatorMixin, BaseEstimator):
         validate_parameters(self)
         return self._make_sampler_of(data, n_states)
 
-    def _check_values(self, values: Floats) -> None:
-        """Raise a ValueError for impossible observations."""
 
-    def _make_sampler_of(self, data: Observations, n_states: int) -> Any:
-        """Return the sampler; parameters are valid."""
-        raise NotImplementedError
+class NamedColumns:
+    """Mixin of emissions whose parameters select columns, perhaps by their names."""
+
+    _names: list[str] | None = None
+
+    def with_feature_names(self, names: Any) -> Self:
+        """Return a copy of the emission that uses the names of columns.
+
+        Parameters
+        ----------
+        names : (n_features,) array of str
+
+        Returns
+        -------
+        emission
+        """
+        other = copy.copy(self)
+        other._names = [str(name) for name in names]
+        return other
 
 
 def refuse_cells(wrong: Any, values: Floats, message: str, names: Any = None) -> None:
@@ -319,6 +321,12 @@ class Ranges:
             np.maximum(self.highs, other.highs),
         )
 
+    @property
+    def ends(self) -> tuple[NDArray[np.bool_], Floats, Floats]:
+        """Which columns have values, and the least and the largest one, 0 without any."""
+        seen = self.numbers > 0
+        return seen, *(np.where(seen, x[:, 0], 0.0) for x in (self.lows, self.highs))
+
     @cached_property
     def _units(self) -> tuple[Floats, Floats, Floats]:
         """Midpoints and scales of the components' ranges, and the units of their sums."""
@@ -357,8 +365,7 @@ def find_moments(data: Observations) -> tuple[Ranges, Floats, Floats]:
 
 def _rows(values: Floats) -> Floats:
     """Return values of one type, for which kernels are compiled once."""
-    rows: Floats = as_readonly(np.ascontiguousarray(values))
-    return rows
+    return as_readonly(np.ascontiguousarray(values))
 
 
 def find_column_ranges(values: Floats) -> tuple[Ranges]:
@@ -443,8 +450,7 @@ def pull_in(values: Floats, medians: Floats, cuts: Floats) -> Floats:
 
 def _check_ranges(ranges: Ranges) -> None:
     """Raise a ValueError if squares of a column's variation would underflow."""
-    seen = ranges.numbers > 0
-    lows, highs = (np.where(seen, ends[:, 0], 0.0) for ends in (ranges.lows, ranges.highs))
+    _, lows, highs = ranges.ends
     widths = highs - lows
     sizes = np.maximum(np.abs(lows), np.abs(highs))
     small = (widths < SMALLEST) & (widths > ROUNDING * sizes)
@@ -522,7 +528,8 @@ SCALE_RATIO = (FREEDOM - 2.0) / FREEDOM
 """Squared scale of this distribution, whose variance is 1."""
 
 
-class ConstantColumns(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ConstantColumns:
     """Columns that are constant in the data of a fit, and the others."""
 
     # New values are Student t about the constant (see `FREEDOM`), Gaussian if parameters are known.
@@ -535,8 +542,7 @@ class ConstantColumns(NamedTuple):
     def of(cls, data: Observations) -> Self | None:
         """Return the constant columns with values, or None if there are none, or no others."""
         (ranges,) = data.sum(find_column_ranges)
-        seen = ranges.numbers > 0
-        lows, highs = (np.where(seen, ends[:, 0], 0.0) for ends in (ranges.lows, ranges.highs))
+        seen, lows, highs = ranges.ends
         sizes = np.maximum(np.abs(lows), np.abs(highs))
         is_constant = seen & (highs - lows <= ROUNDING * sizes)
         if not is_constant.any() or not (seen & ~is_constant).any():
@@ -549,10 +555,13 @@ class ConstantColumns(NamedTuple):
         """Number D of all columns."""
         return len(self.varying) + len(self.constant)
 
+    def _find_noise(self) -> Floats:
+        """Return the deviations of new values, (C,)."""
+        return np.ones(len(self.constant))
+
     def leave_out(self, values: Floats) -> Floats:
         """Return the columns that vary, (N, V)."""
-        own: Floats = as_readonly(np.ascontiguousarray(values[:, self.varying]))
-        return own
+        return as_readonly(np.ascontiguousarray(values[:, self.varying]))
 
     def insert(self, array: Floats, fill: Any) -> Floats:
         """Return an array (..., V) with `fill` in the constant columns, (..., D)."""
@@ -569,37 +578,40 @@ class ConstantColumns(NamedTuple):
 
     def distribution(self, *, known: bool = False) -> StudentMarginals:
         """Return the distribution of the constant columns, for one state, (1, C)."""
-        locations = self.values[np.newaxis]
+        locations, scales = self.values[np.newaxis], self._find_noise()[np.newaxis]
         if known:
-            return StudentMarginals(locations, np.ones(locations.shape))
-        scales = np.full(locations.shape, np.sqrt(SCALE_RATIO))
-        return StudentMarginals(locations, scales, np.full(locations.shape, FREEDOM))
+            return StudentMarginals(locations, scales)
+        scales = np.sqrt(SCALE_RATIO) * scales
+        return StudentMarginals(locations, scales, np.full(scales.shape, FREEDOM))
+
+    def _find_rest(self, values: Floats) -> Floats:
+        """Return what is distributed so, (N, C)."""
+        return values[:, self.constant]
 
     def log_density(self, values: Floats, *, known: bool = False) -> Floats:
-        """Return the log density of the observed values of the constant columns, (N, 1)."""
+        """Return the log density of the constant columns given the others, 0 where missing."""
         distribution, out = self.distribution(known=known), np.zeros((len(values), 1))
-        for i, d in enumerate(self.constant):
-            logs = distribution.log_density(values[:, d], i)
-            out += np.where(np.isnan(values[:, [d]]), 0.0, logs)
+        for i, rest in enumerate(self._find_rest(values).T):
+            logs = distribution.log_density(rest, i)
+            out += np.where(np.isnan(logs), 0.0, logs)
         return out
 
     def quantiles(self, levels: Floats) -> Floats:
         """Return the quantiles of the next values, (Q, C)."""
-        quantiles: Floats = np.sqrt(SCALE_RATIO) * stdtrit(FREEDOM, levels)
-        return self.values + quantiles[:, np.newaxis]
+        quantiles = np.sqrt(SCALE_RATIO) * stdtrit(FREEDOM, levels)
+        return self.values + np.multiply.outer(quantiles, self._find_noise())
 
     def sample(self, n: int, rng: np.random.Generator, *, known: bool = False) -> Floats:
-        """Return draws of the constant columns, (n, C)."""
+        """Return draws, without linear functions of the columns that vary, (n, C)."""
         shape = n, len(self.constant)
         noise = rng.standard_normal(shape) if known else rng.standard_t(FREEDOM, shape)
-        scales: Floats = self.distribution(known=known).scales
-        return self.values + scales * noise
+        return self.values + self.distribution(known=known).scales * noise
 
 
 class VaryingColumns(MappedRows):
     """Observations, possibly in parts, without their constant columns."""
 
-    def __init__(self, data: Observations, constants: ConstantColumns | DependentColumns):
+    def __init__(self, data: Observations, constants: ConstantColumns):
         super().__init__(data, len(constants.varying), constants.leave_out)
 
 
@@ -616,20 +628,20 @@ _CLOSE = 1e-8
 """Share of the variance of a column that those before it leave unexplained if it may depend."""
 
 
-class DependentColumns(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class DependentColumns(ConstantColumns):
     """Columns that are linear functions of those before them in the data of a fit, or constant."""
 
-    # It takes the place of `ConstantColumns`; the columns are ``values + slopes @ own`` and noise.
+    # They are ``values + slopes @ own`` and noise.
 
-    varying: Places  # (V,), indices of the others
-    constant: Places  # (C,)
-    values: Floats  # (C,)
     slopes: Floats  # (C, V)
     noise: Floats  # (C,), deviations
     deviations: Floats  # (V,), of the others
 
     @classmethod
-    def of(cls, data: Observations, constants: ConstantColumns | None) -> Self | None:
+    def of(  # type: ignore[override]
+        cls, data: Observations, constants: ConstantColumns | None
+    ) -> Self | None:
         """Return the dependent and constant columns, or None if no column is dependent."""
         kept = data if constants is None else VaryingColumns(data, constants)
         rows = MappedRows(kept, kept.n_features, _without_gaps)
@@ -676,11 +688,6 @@ class DependentColumns(NamedTuple):
             deviations[places],
         )
 
-    @property
-    def n_features(self) -> int:
-        """Number D of all columns."""
-        return len(self.varying) + len(self.constant)
-
     def leave_out(self, values: Floats) -> Floats:
         """Return the other columns, (N, V); values missing there are told by those left out."""
         own, rest = values[:, self.varying], (values[:, self.constant] - self.values) / self.noise
@@ -697,8 +704,7 @@ class DependentColumns(NamedTuple):
             found = (rest[some] - known @ slopes.T)[:, seen] @ inverse.T
             found = np.where(is_told, found * self.deviations[hidden], np.nan)
             own[np.ix_(some, hidden)] = found
-        result: Floats = as_readonly(np.ascontiguousarray(own))
-        return result
+        return as_readonly(np.ascontiguousarray(own))
 
     def insert(self, array: Floats, fill: Any) -> Floats:
         """Return an array (..., V) with linear functions of its entries plus `fill`, (..., D)."""
@@ -713,23 +719,11 @@ class DependentColumns(NamedTuple):
         noise[self.constant] = diagonal * self.noise**2
         return np.asarray(maps @ matrices @ maps.T + np.diag(noise))
 
-    def log_density(self, values: Floats) -> Floats:
-        """Return the log density of the columns given the others, (N, 1), 0 where missing."""
-        scales = np.sqrt(SCALE_RATIO) * self.noise[np.newaxis]
-        rest = values[:, self.constant] - values[:, self.varying] @ self.slopes.T
-        noise = StudentMarginals(self.values[np.newaxis], scales, np.full(scales.shape, FREEDOM))
-        logs = [noise.log_density(rest[:, i], i) for i in range(len(self.constant))]
-        return np.asarray(np.nansum(logs, axis=0))
+    def _find_noise(self) -> Floats:
+        return self.noise
 
-    def quantiles(self, levels: Floats) -> Floats:
-        """Return the quantiles of the constant columns' next values, (Q, C)."""
-        quantiles: Floats = np.sqrt(SCALE_RATIO) * stdtrit(FREEDOM, levels)
-        return self.values + np.multiply.outer(quantiles, self.noise)
-
-    def sample(self, n: int, rng: np.random.Generator) -> Floats:
-        """Return draws of the columns without their linear functions of the others, (n, C)."""
-        noise = rng.standard_t(FREEDOM, (n, len(self.constant)))
-        return self.values + np.sqrt(SCALE_RATIO) * self.noise * noise
+    def _find_rest(self, values: Floats) -> Floats:
+        return values[:, self.constant] - values[:, self.varying] @ self.slopes.T
 
 
 def _without_gaps(values: Floats) -> Floats:
@@ -800,8 +794,8 @@ def widen(covariance: Floats, least: Floats, varies: Any = True) -> Floats:
 def find_varying(ranges: Ranges, squares: Floats) -> NDArray[np.bool_]:
     """Return whether each column varies, (D,), given sums of products of deviations from means."""
     variances = np.diag(squares) / np.maximum(ranges.numbers, 1)
-    largest = np.maximum(np.abs(ranges.lows), np.abs(ranges.highs))[:, 0]
-    roundings = (ROUNDING * np.where(ranges.numbers > 0, largest, 0.0)) ** 2
+    _, lows, highs = ranges.ends
+    roundings = (ROUNDING * np.maximum(np.abs(lows), np.abs(highs))) ** 2
     return np.asarray(variances > roundings)
 
 
@@ -852,11 +846,8 @@ class DistinctValues(NamedTuple):
 
     @classmethod
     def _few(cls, values: Floats, counts: Places, n_rows: int) -> DistinctValues:
-        return (
-            cls(values[:0], counts[:0], n_rows)
-            if len(values) > _MOST_VALUES
-            else cls(values, counts, n_rows)
-        )
+        n = len(values) if len(values) <= _MOST_VALUES else 0
+        return cls(values[:n], counts[:n], n_rows)
 
     def __add__(self, other: Any) -> DistinctValues:
         n_rows = self.n_rows + other.n_rows
@@ -924,14 +915,12 @@ def read_resolution(owner: Any, data: Observations, columns: Any = None) -> Floa
         return None
     if isinstance(resolution, str):
         steps = find_steps(data)
+    elif np.ndim(resolution) == 0:
+        steps = np.full(n_columns, resolution)
     else:
-        steps = (
-            np.full(n_columns, resolution)
-            if np.ndim(resolution) == 0
-            else read_array(owner, "resolution", resolution, (n_columns,), n_columns)
-        )
-        if (steps < 0.0).any():
-            raise ValueError(f"{type(owner).__name__}: resolution must not be negative.")
+        steps = read_array(owner, "resolution", resolution, (n_columns,), n_columns)
+    if (steps < 0.0).any():
+        raise ValueError(f"{type(owner).__name__}: resolution must not be negative.")
     if columns is not None:
         steps = steps[columns]
     return SPREAD * steps**2 if steps.any() else None

@@ -65,8 +65,7 @@ class StatesMixin:
                 chosen[name] = value.reorder(order)
             elif isinstance(value, np.ndarray) and name not in self._shared:
                 chosen[name] = value[order]
-        changed: Self = replace(cast("Any", self), **chosen)
-        return changed
+        return replace(cast("Any", self), **chosen)
 
 
 _NODES = np.linspace(-10.0, 10.0, 241)

@@ -447,6 +447,21 @@ def read_array(
     return array
 
 
+def read_dof(
+    owner: Any, n_dims: int, n_modeled: int | None = None, what: str = "features"
+) -> float:
+    """Return nu, by default that of the modeled columns, or raise unless it is above D - 1."""
+    dof = owner.degrees_of_freedom_prior
+    if dof is None:
+        return 2.0 * (n_dims if n_modeled is None else n_modeled) + 1.0
+    if dof <= n_dims - 1:
+        raise ValueError(
+            f"{type(owner).__name__}: degrees_of_freedom_prior must be above the number of {what} "
+            f"minus 1, {n_dims - 1}; got {dof!r}."
+        )
+    return float(dof)
+
+
 # Random initial states that do not depend on the observations.
 
 

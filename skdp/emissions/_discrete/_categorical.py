@@ -92,8 +92,7 @@ def weigh_symbols(totals: NDArray[Any]) -> tuple[Floats, int]:
 def find_common(totals: NDArray[Any]) -> Floats:
     """Return the distribution, (V,), of a column with these totals that is alike in all states."""
     weights, n_weights = weigh_symbols(totals)
-    common: Floats = (totals + weights) / (totals.sum() + n_weights)
-    return common
+    return (totals + weights) / (totals.sum() + n_weights)
 
 
 # The emission, its sampler and its model.
@@ -574,8 +573,7 @@ class CategoricalModel(StatesMixin):
     @property
     def emissionprob_(self) -> NDArray[np.floating]:
         """(J, V) read-only array: `probs` under hmmlearn's name."""
-        probs: NDArray[np.floating] = as_readonly(self.probs)
-        return probs
+        return as_readonly(self.probs)
 
     def log_obs(self, values: Floats) -> Floats:
         """Return the log probability of every symbol in every state, (N, J); 0 if missing."""

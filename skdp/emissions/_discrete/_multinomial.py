@@ -719,8 +719,7 @@ class MultinomialModel(StatesMixin):
     @property
     def emissionprob_(self) -> Floats:
         """(J, V) read-only array: `probs` under hmmlearn's name."""
-        probs: Floats = as_readonly(self.probs)
-        return probs
+        return as_readonly(self.probs)
 
     def log_obs(self, values: Floats | SparseRows) -> Floats:
         """Return the log probability of every row given its sum in every state, (N, J)."""

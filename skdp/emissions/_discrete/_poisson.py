@@ -533,8 +533,7 @@ class PoissonModel(StatesMixin):
     @property
     def lambdas_(self) -> Floats:
         """(J, D) read-only array: `intensities` under hmmlearn's name."""
-        lambdas: Floats = as_readonly(self.intensities)
-        return lambdas
+        return as_readonly(self.intensities)
 
     def log_obs(self, values: Floats) -> Floats:
         """Return the log probability of the observed values of every step, (N, J)."""

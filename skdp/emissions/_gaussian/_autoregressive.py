@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from skdp._checks import check_memory, shorten
 from skdp._numeric import Floats, Places
-from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.emissions._common._columns import (
     LEAST,
     PER_COEFFICIENT,
@@ -32,7 +33,7 @@ from skdp.emissions._common._columns import (
     read_resolution,
     widen,
 )
-from skdp.emissions._common._protocol import read_array
+from skdp.emissions._common._protocol import read_array, read_dof
 from skdp.emissions._gaussian._autoregressive_model import (
     LagDesign,
     LagsConstraint,
@@ -59,7 +60,7 @@ _SHRINKAGE = 1e-8  # of the correlations of lags, which are nearly 1 for smooth 
 _LEAST_OF_FAR = 1e-5  # `LEAST` with far values: products with these must leave some digits
 
 
-class AutoregressiveEmission(LinearEmission):
+class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
     r"""Vectors that depend linearly on earlier ones, with a regression for each state.
 
     The prior is matrix-normal inverse-Wishart. In state j,
@@ -275,7 +276,7 @@ class AutoregressiveEmission(LinearEmission):
         """Return R of the columns that vary, or None if no column is on a grid."""
         return read_resolution(self, data, None if constants is None else constants.varying)
 
-    def _find_constants(self, data: ObservedSequences) -> ConstantColumns | DependentColumns | None:
+    def _find_constants(self, data: ObservedSequences) -> ConstantColumns | None:
         """Return constant and dependent columns; None without any, or given an array of priors."""
         given = self.coef_prior, self.coef_precision_prior, self.covariance_prior
         if any(prior is not None and not isinstance(prior, Real) for prior in given):
@@ -283,24 +284,15 @@ class AutoregressiveEmission(LinearEmission):
         constants = ConstantColumns.of(data)
         found = DependentColumns.of(data, constants) or constants
         if found is not None:
-            self._check_dof(found.n_features)
+            read_dof(self, found.n_features)
         return found
-
-    def _check_dof(self, n_dims: int) -> None:
-        """Raise a ValueError if nu is too small."""
-        dof = self.degrees_of_freedom_prior
-        if dof is not None and dof <= n_dims - 1:
-            raise ValueError(
-                "AutoregressiveEmission: degrees_of_freedom_prior must be above the number of "
-                f"features minus 1, {n_dims - 1}; got {self.degrees_of_freedom_prior!r}."
-            )
 
     def _make_sampler_of(
         self,
         data: ObservedSequences,
         n_states: int,
         design: LagDesign,
-        constants: ConstantColumns | DependentColumns | None,
+        constants: ConstantColumns | None,
         spread: Floats | None,
         is_incomplete: bool,
     ) -> AutoregressiveSampler:
@@ -314,9 +306,7 @@ class AutoregressiveEmission(LinearEmission):
             8.0 * n_states * 3.0 * own_width**2 + 8.0 * (max(sizes) + 1.0 + width) * (width + 1.0),
             f"lags={shorten(self.lags)} of {n_dims} features in {n_states} states",
         )
-        self._check_dof(n_dims)
-        dof = self.degrees_of_freedom_prior
-        dof = 2.0 * n_dims + 1.0 if dof is None else float(dof)
+        dof = read_dof(self, n_dims)
         near, nothing = ClippedRows(data), np.zeros((n_dims, width - n_dims + 1))
         ranges, means, products = find_moments(DerivedRows(near, width, make_rows, full, nothing))
         least = find_least_deviations(data, near)
@@ -337,8 +327,7 @@ class AutoregressiveEmission(LinearEmission):
             cross = products[-n_dims:, chosen] / ranges.numbers[0]
             coefs = regress(means, covariance, cross)
         else:
-            coefs = read_array(self, "coef_prior", self.coef_prior, shape, n_dims)
-            coefs = np.hstack([coefs[:, -1:], coefs[:, :-1]])  # the intercepts come first
+            coefs = self._read_coefs(shape, n_dims)
         opening = None
         if self.covariance_prior is None or is_incomplete:
             left = ClippedRows(DerivedRows(near, n_dims, make_residuals, design, coefs))

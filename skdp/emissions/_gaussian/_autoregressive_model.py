@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.special import gammaln
-from sklearn.base import BaseEstimator
 
 from skdp._checks import is_list_like, shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
-from skdp._part import ChainComponent
-from skdp._sklearn_compat import EstimatorMixin, HasMethods
+from skdp._sklearn_compat import HasMethods
 from skdp.emissions._common import Stream
 from skdp.emissions._common._columns import Ranges, Sums, check_numbers
 from skdp.emissions._common._marginals import StatesMixin, StudentMarginals
@@ -203,9 +201,10 @@ class RegressionPrior(NamedTuple):
     scale_root: Floats  # (D, D): lower triangular Cholesky factor of S
 
 
-class LinearEmission(EstimatorMixin, BaseEstimator):
-    """Base class of emissions with prior coefficients, intercepts in the last column."""
+class LinearEmission:
+    """Mixin of emissions with prior coefficients, intercepts in the last column."""
 
+    coef_prior: Any
     coef_precision_prior: Any
 
     def _read_precision(
@@ -221,6 +220,11 @@ class LinearEmission(EstimatorMixin, BaseEstimator):
         factor[0, 0], factor[1:, 0] = 1.0, means
         factor[1:, 1:] = self._factorize("X", covariance)
         return factor * np.sqrt(default if precision is None else float(precision))
+
+    def _read_coefs(self, shape: tuple[int, int], n_columns: int) -> Floats:
+        """Return M, with the intercepts first."""
+        coefs = read_array(self, "coef_prior", self.coef_prior, shape, n_columns)
+        return np.hstack([coefs[:, -1:], coefs[:, :-1]])
 
     def _factorize(self, name: str, matrix: Floats) -> Floats:
         """Return a Cholesky factor, or raise a ValueError."""
@@ -242,13 +246,16 @@ class RegressionPosterior(NamedTuple):
     coef_factors: Floats  # (J, K, K): F, lower triangular; F^T F is V_n
 
 
-class Regressions(ChainComponent):
+class RegressionSampler(SummedSampler):
     """Statistics, coefficients and covariances of all states: see `_kernels/_autoregressive`."""
 
-    # Rows hold regressors without the constant, then residuals; a row of NaN has the density 1.
+    _rows: Floats
+    """Regressors without the constant, then residuals, in units of the prior.
+
+    A row of NaN has the density 1."""
 
     def __init__(self, n_states: int, prior: RegressionPrior, spread: Floats | None = None):
-        self.prior = prior
+        self.n_states, self.prior = n_states, prior
         # R of targets on a grid, (D,), see `_columns`; and R in the units of the residuals.
         self.spread, self._scaled_spread = spread, None
         if spread is not None:
@@ -263,11 +270,13 @@ class Regressions(ChainComponent):
         self.maps = np.zeros((n_states, n_dims, width))
         self.log_dets = np.zeros(n_states)
 
-    def measure(self, rows: Floats, states: Places) -> Ranges:
-        """Return the ranges that sums need, which are additive over parts of the data."""
-        return Ranges.of(rows, states, len(self.counts), self.products.shape[1] - 1)
+    def measure(self, states: Places) -> Ranges:
+        return Ranges.of(self._rows, states, len(self.counts), self.products.shape[1] - 1)
 
-    def take(self, measured: Ranges, sums: Sums) -> None:
+    def add_up(self, states: Places, measured: Ranges) -> Sums:
+        return measured.add_up(self._rows, states)
+
+    def take(self, measured: Ranges, sums: tuple[Any, ...]) -> None:
         firsts, seconds = sums
         centers, scatter = np.empty(firsts.shape), np.empty(seconds.shape)
         measured.settle(sums, self.counts, centers, scatter)
@@ -276,7 +285,11 @@ class Regressions(ChainComponent):
             n = len(self._scaled_spread)
             self.products[:, -n:, -n:] += self.counts[:, None, None] * self._scaled_spread
 
-    def draw(self, rng: NDArray[np.uint64]) -> None:
+    def start(self, states: Places, rng: Stream) -> None:
+        """Write initial states, by assigning windows of steps to the regressions that fit best."""
+        write_states_of_windows(self, self.n_states, states, rng)
+
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw coefficients and covariances given the stored statistics."""
         possible = kernels.draw_regressions(
             self.counts, self.products, self.prior.dof, self.maps, self.log_dets,
@@ -288,20 +301,20 @@ class Regressions(ChainComponent):
                 "or give a larger coef_precision_prior or covariance_prior."
             )
 
-    def write_log_obs(self, rows: Floats, out: Floats) -> None:
-        """Write the log densities of all rows in all states, (N, J)."""
-        (n_states, n_dims, _), width = self.maps.shape, rows.shape[1]
+    def write_log_obs(self, out: Floats) -> None:
+        """Write the log densities of all steps; 0 for given steps and without targets."""
+        (n_states, n_dims, _), width = self.maps.shape, self._rows.shape[1]
         kernels.weigh_regressions(
-            rows, self._first, self.maps, self.log_dets, self._shift,
+            self._rows, self._first, self.maps, self.log_dets, self._shift,
             np.empty((n_dims, width, n_states)), np.empty((n_dims + 5, n_states)), out,
         )  # fmt: skip
         if self._scaled_spread is not None:
             factors = self.maps[:, :, -n_dims:]
             traces = np.einsum("jde,ef,jdf->j", factors, self._scaled_spread, factors)
-            out[~np.isnan(rows[:, 0])] -= 0.5 * traces
+            out[~np.isnan(self._rows[:, 0])] -= 0.5 * traces
 
-    def write_log_predictive(self, rows: Floats, out: Floats) -> None:
-        """Write the log predictive densities of all rows given the observations of each state."""
+    def write_log_predictive(self, out: Floats) -> None:
+        """Write the log predictive densities of all steps given the observations of each state."""
         n_dims = self.maps.shape[1]
         inverses, log_dets = np.empty(self.products.shape), np.empty(len(self.counts))
         kernels.invert_factors(
@@ -309,11 +322,11 @@ class Regressions(ChainComponent):
         )
         freedoms = self.prior.dof + self.counts - (n_dims - 1.0)
         _write_predictives(
-            rows, self._first, inverses, log_dets, freedoms, self._shift, n_dims, out
+            self._rows, self._first, inverses, log_dets, freedoms, self._shift, n_dims, out
         )
 
     def log_evidence(self) -> float:
-        """Return the log density of all rows given the states."""
+        """Return the log density of all steps given the states."""
         return float(
             kernels.log_evidence_of_regressions(
                 self.counts, self.products, self.prior.dof, self._shift, self.maps.shape[1],
@@ -340,48 +353,6 @@ class Regressions(ChainComponent):
         freedoms = dofs - (n_dims - 1.0)
         covariances = roots @ roots.swapaxes(1, 2) / divisors[:, np.newaxis, np.newaxis]
         return RegressionPosterior(means, covariances, freedoms, divisors / freedoms, coef_factors)
-
-
-class RegressionSampler(SummedSampler):
-    """Base class of samplers of `Regressions`, given rows in units of the prior."""
-
-    _rows: Floats
-    n_states: int
-    regressions: Regressions
-
-    @property
-    def counts(self) -> Floats:
-        """Number of steps of each state."""
-        return self.regressions.counts
-
-    def measure(self, states: Places) -> Ranges:
-        return self.regressions.measure(self._rows, states)
-
-    def add_up(self, states: Places, measured: Ranges) -> Sums:
-        return measured.add_up(self._rows, states)
-
-    def take(self, measured: Ranges, sums: tuple[Any, ...]) -> None:
-        self.regressions.take(measured, sums)
-
-    def write_log_predictive(self, out: Floats) -> None:
-        """Write the log predictive densities of all steps given the observations of each state."""
-        self.regressions.write_log_predictive(self._rows, out)
-
-    def start(self, states: Places, rng: Stream) -> None:
-        """Write initial states, by assigning windows of steps to the regressions that fit best."""
-        write_states_of_windows(self, self.n_states, states, rng)
-
-    def draw_parameters(self, rng: Stream) -> None:
-        """Draw coefficients and covariances given the stored statistics."""
-        self.regressions.draw(rng)
-
-    def write_log_obs(self, out: Floats) -> None:
-        """Write the log densities of all steps; 0 for given steps and without targets."""
-        self.regressions.write_log_obs(self._rows, out)
-
-    def log_evidence(self) -> float:
-        """Return the log density of all steps given the states."""
-        return self.regressions.log_evidence()
 
 
 def weigh(
@@ -421,8 +392,7 @@ def draw_noise(
     sizes = np.sqrt(1.0 + (leverages**2).sum(axis=1)) / roots
     noise = rng.standard_normal((len(states), scales.shape[1]))
     noise = np.einsum("nde,ne->nd", np.linalg.cholesky(scales)[states], noise)
-    result: Floats = sizes[:, np.newaxis] * noise
-    return result
+    return sizes[:, np.newaxis] * noise
 
 
 def _write_predictives(
@@ -609,8 +579,7 @@ class AutoregressiveModel(StatesMixin):
         intercepts, coefs, factors = self.maps_at(time)
         noise = draw_noise(states, lags, factors, self.scales, self.degrees_of_freedom, rng)
         means = intercepts[states] + np.einsum("ndk,nk->nd", coefs[states], lags)
-        drawn: Floats = means + noise
-        return drawn
+        return means + noise
 
     def marginals_after(self, lags: Floats, time: int = 0) -> StudentMarginals:
         """Return the distributions of single columns of the next observation, given (D L,) lags."""
@@ -684,8 +653,7 @@ class StepDensities:
         freedoms = self._model.degrees_of_freedom[:, np.newaxis]
         squares = self._squares(predictions, x, pattern)
         logs = pattern.constants[:, np.newaxis] - 0.5 * n_seen * np.log(predictions.sizes)
-        result: Floats = logs - 0.5 * (freedoms + n_seen) * np.log1p(squares / freedoms)
-        return result
+        return logs - 0.5 * (freedoms + n_seen) * np.log1p(squares / freedoms)
 
     def draw_hidden(
         self,
@@ -714,8 +682,7 @@ class StepDensities:
     def _squares(self, predictions: Predictions, x: Floats, pattern: ScalePattern) -> Floats:
         """Return the squared distances of the observed columns from their locations, (J, M)."""
         away = x[pattern.seen] - predictions.locations[:, pattern.seen]
-        squares: Floats = ((pattern.inverse_roots @ away) ** 2).sum(axis=1) / predictions.sizes
-        return squares
+        return ((pattern.inverse_roots @ away) ** 2).sum(axis=1) / predictions.sizes
 
     def _pattern(self, is_seen: NDArray[np.bool_]) -> ScalePattern:
         key = is_seen.tobytes()

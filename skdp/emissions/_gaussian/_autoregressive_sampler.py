@@ -15,7 +15,6 @@ from skdp._numeric._numba import as_readonly
 from skdp.emissions._common._columns import (
     SCALE_RATIO,
     ConstantColumns,
-    DependentColumns,
     check_numbers,
 )
 from skdp.emissions._common._marginals import StatesMixin
@@ -23,7 +22,6 @@ from skdp.emissions._gaussian._autoregressive_model import (
     AutoregressiveModel,
     LagDesign,
     RegressionPrior,
-    Regressions,
     RegressionSampler,
     StartingLags,
     check_lags,
@@ -94,8 +92,7 @@ class Gaps(NamedTuple):
             np.ascontiguousarray(whitening), np.ascontiguousarray(start.mean),
             np.ascontiguousarray(inverse), first, key, *scratch, np.empty_like(key),
         )  # fmt: skip
-        drawn: Floats = values[self.steps, self.columns]
-        return drawn
+        return values[self.steps, self.columns]
 
 
 def fill_for_priors(values: Floats, ptr: Places, design: LagDesign) -> Floats:
@@ -145,8 +142,7 @@ def make_rows(
     )  # fmt: skip
     incomplete = np.isnan(rows).any(axis=1)
     rows[incomplete] = np.nan
-    made: Floats = as_readonly(rows)
-    return made
+    return as_readonly(rows)
 
 
 # The sampler of all columns.
@@ -166,19 +162,16 @@ class AutoregressiveSampler(RegressionSampler):
         prior: RegressionPrior,
         start: StartingLags,
         opening: Floats | None = None,
-        constants: ConstantColumns
-        | DependentColumns
-        | None = None,  # columns that only the models have
+        constants: ConstantColumns | None = None,  # columns that only the models have
         spread: Floats | None = None,  # R of columns on a grid, see `_columns`
     ):
         # `opening`, for missing values, is the regression on all the data: (D, K + D), from
         # [1, a_t, x_t] to standard normal residuals.
-        self.prior, self.starting_lags, self.opening = prior, start, opening
-        self.constants = constants
-        self.n_states, self.design = n_states, design
+        super().__init__(n_states, prior, spread)
+        self.starting_lags, self.opening = start, opening
+        self.design, self.constants = design, constants
         self._drawn: Floats | None = None
         self.n_dims = len(prior.scale_root)
-        self.regressions = Regressions(n_states, prior, spread)
 
     @property
     def n_lags(self) -> int:
@@ -228,7 +221,7 @@ class AutoregressiveSampler(RegressionSampler):
     def of_states(self, n_states: int) -> AutoregressiveSampler:
         return AutoregressiveSampler(
             n_states, self.design, self.prior, self.starting_lags, self.opening, self.constants,
-            self.regressions.spread,
+            self.spread,
         )  # fmt: skip
 
     def restrict(self, steps: Places, n_states: int) -> AutoregressiveSampler:
@@ -247,13 +240,12 @@ class AutoregressiveSampler(RegressionSampler):
         n_regressors = coefs.shape[1]
         to_regressors = np.linalg.inv(precision_root)
         to_residuals = np.linalg.inv(scale_root)
-        maps = self.regressions.maps
-        factors = maps[:, :, n_regressors:] @ to_residuals
-        slopes = maps[:, :, :n_regressors] @ to_regressors - factors @ coefs
+        factors = self.maps[:, :, n_regressors:] @ to_residuals
+        slopes = self.maps[:, :, :n_regressors] @ to_regressors - factors @ coefs
         return np.concatenate([slopes, factors], axis=2)
 
     def model(self) -> AutoregressiveModel | WideAutoregressiveModel:
-        means, covariances, freedoms, ratios, factors = self.regressions.posterior()
+        means, covariances, freedoms, ratios, factors = self.posterior()
         n_coefs = self.n_dims * len(self.design.lags)
         model = AutoregressiveModel(
             means[:, :, 1 : n_coefs + 1].copy(),
@@ -288,7 +280,7 @@ class WideAutoregressiveModel(StatesMixin):
     """
 
     varying: AutoregressiveModel
-    constants: ConstantColumns | DependentColumns
+    constants: ConstantColumns
 
     @property
     def n_lags(self) -> int:
@@ -388,8 +380,7 @@ class WideAutoregressiveModel(StatesMixin):
     def _places_of_lags(self, n_lags: int) -> Places:
         """Return the indices of the lags of columns that vary among those of all columns."""
         firsts = self.constants.n_features * np.arange(n_lags)
-        places: Places = (firsts[:, np.newaxis] + self.constants.varying).ravel()
-        return places
+        return (firsts[:, np.newaxis] + self.constants.varying).ravel()
 
     def log_obs(self, values: Floats, ptr: Places | None = None, n_before: int = 0) -> Floats:
         """Return the log density of every step given the preceding steps, by state, (N, J)."""

@@ -25,7 +25,7 @@ from skdp.emissions._common._columns import (
     moments_of,
     read_resolution,
 )
-from skdp.emissions._common._protocol import is_symmetric, read_array
+from skdp.emissions._common._protocol import is_symmetric, read_array, read_dof
 from skdp.emissions._gaussian._sampler import (
     GaussianPrior,
     GaussianSampler,
@@ -50,12 +50,6 @@ _SMALLEST_PRECISION, _LARGEST_PRECISION, _LARGEST_COST = 0.01, 0.25, 23.0
 def _count_rows(values: Floats) -> tuple[int]:
     """Return the number of rows."""
     return (len(values),)
-
-
-def _default_precision(n_columns: int) -> float:
-    """Return c if it is not given."""
-    precision = math.exp(-2.0 * _LARGEST_COST / n_columns)
-    return min(max(precision, _SMALLEST_PRECISION), _LARGEST_PRECISION)
 
 
 class GaussianEmission(PartedEmission):
@@ -200,7 +194,7 @@ class GaussianEmission(PartedEmission):
     def _check_values(self, values: Floats) -> None:
         check_numbers(values)
 
-    def _make_sampler_of(self, data: Observations, n_states: int) -> GaussianSampler:
+    def _make_sampler_of(self, data: Any, n_states: int) -> GaussianSampler:
         n_dims, constants = data.n_features, None
         if self.covariance_prior is None or isinstance(self.covariance_prior, str):
             constants = ConstantColumns.of(data)
@@ -213,8 +207,12 @@ class GaussianEmission(PartedEmission):
         scale_prior = self._make_scale_prior(prior, data, has_very_few_rows=few)
         full = self.covariance_type == "full"
         sampler = GaussianSampler(n_states, prior, scale_prior, None, constants, full=full)
+        return self._with_spread(sampler, spread)
+
+    def _with_spread(self, sampler: Any, spread: Floats | None) -> Any:
+        """Return a sampler after R, (D,), of columns on a grid has been set."""
         if spread is not None:
-            sampler.spread = spread.reshape(prior.mean.shape)
+            sampler.spread = spread.reshape(sampler.prior.mean.shape)
             sampler.resolution_is_given = not isinstance(self.resolution, str)
         return sampler
 
@@ -244,33 +242,31 @@ class GaussianEmission(PartedEmission):
         constants: ConstantColumns | None = None,
     ) -> GaussianPrior:
         """Return the prior of columns not left out; `moments` returns their mean and covariance."""
-        width = n_dims if self.covariance_type == "full" else 1
-        dof = self.degrees_of_freedom_prior
-        if dof is not None and dof <= width - 1:
-            raise ValueError(
-                f"{type(self).__name__}: degrees_of_freedom_prior must be above the number of "
-                f"features minus 1, {width - 1}; got {self.degrees_of_freedom_prior!r}."
-            )
-        precision = self.mean_precision_prior
-        mean, scale = self._read_arrays(n_dims)
-        if constants is not None:
-            mean = None if mean is None else mean[constants.varying]
-            n_dims = len(constants.varying)
-            width = min(width, n_dims)
-        dof = 2.0 * width + 1.0 if dof is None else float(dof)
+        places = np.arange(n_dims) if constants is None else constants.varying
+        full, all_dims, n_dims = self.covariance_type == "full", n_dims, len(places)
+        width = n_dims if full else 1
+        dof = read_dof(self, all_dims if full else 1, width)
+        mean, scale = self._read_arrays(all_dims)
+        mean = None if mean is None else mean[places]
         if mean is None or scale is None:
             mean_of_data, covariance = moments()
             mean = mean_of_data if mean is None else mean
             if scale is None:
-                full = self.covariance_type == "full"
                 share = _SHARE ** (1.0 / n_dims) * max(dof - width - 1.0, 1.0)
                 scale = share * (covariance if full else np.diag(covariance))
         return GaussianPrior(
             mean.reshape(-1, width),
-            _default_precision(width) if precision is None else float(precision),
+            self._read_precision(width),
             dof,
             np.ascontiguousarray(scale).reshape(-1, width, width),
         )
+
+    def _read_precision(self, width: int) -> float:
+        """Return c."""
+        if self.mean_precision_prior is not None:
+            return float(self.mean_precision_prior)
+        precision = math.exp(-2.0 * _LARGEST_COST / width)
+        return min(max(precision, _SMALLEST_PRECISION), _LARGEST_PRECISION)
 
     def _read_arrays(self, n_dims: int) -> tuple[Floats | None, Floats | None]:
         """Return m and S after checks, or None if they are not given."""

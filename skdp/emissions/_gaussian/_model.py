@@ -116,8 +116,7 @@ class GaussianModel(StatesMixin):
     @property
     def means_(self) -> Floats:
         """(J, D) read-only array: `means` under hmmlearn's name."""
-        means: Floats = as_readonly(self.means)
-        return means
+        return as_readonly(self.means)
 
     @property
     def covars_(self) -> Floats:
@@ -125,8 +124,7 @@ class GaussianModel(StatesMixin):
         covars = self.covariances
         if covars.ndim == 2:
             covars = covars[:, :, np.newaxis] * np.eye(covars.shape[1])
-        covars = as_readonly(covars)
-        return covars
+        return as_readonly(covars)
 
     @property
     def scales(self) -> Floats:

@@ -140,8 +140,7 @@ class ScalePrior(NamedTuple):
 
     def log_ratios(self, scale: Floats) -> Floats:
         """Return log det Q of each block, (B,)."""
-        ratios: Floats = np.linalg.slogdet(scale)[1] - self.log_dets
-        return ratios
+        return np.linalg.slogdet(scale)[1] - self.log_dets
 
     def log_density(self, scale: Floats) -> float:
         """Return the log density of Q for S, up to the constant of the truncation."""
@@ -747,8 +746,7 @@ def _transpose(matrices: Floats) -> Floats:
 def _invert(precision_factors: Floats) -> Floats:
     """Return Sigma = U^-1 U^-T of triangular matrices U, (..., W, W)."""
     roots: Any = np.linalg.inv(precision_factors)
-    covariances: Floats = np.matmul(roots, _transpose(roots))
-    return covariances
+    return np.matmul(roots, _transpose(roots))
 
 
 # Model of vectors some of whose columns are constant in the data.

@@ -16,7 +16,7 @@ from skdp._numeric import Floats, Places
 from skdp._numeric._arrays import unique_rows
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, draw_slice, make_generator
-from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterTerms, augmented_terms
 from skdp.emissions._common._columns import (
@@ -519,41 +519,18 @@ class StudentTEmission(GaussianEmission):
         self.degrees_of_freedom = degrees_of_freedom
         self.tail_prior = tail_prior
 
-    def make_sampler(self, values: Floats, n_states: int) -> StudentTSampler:
-        """Return the sampler of this emission's parameters for these observations.
-
-        Parameters
-        ----------
-        values : (N, D) array
-            The observations, from which some priors are computed.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations.
-        """
-        validate_parameters(self)
+    def _make_sampler_of(self, data: InMemoryRows, n_states: int) -> StudentTSampler:
+        values = data.values
         tail_prior = check_gamma_prior(self.tail_prior, "StudentTEmission: tail_prior")
-        check_numbers(values)
         prior = self._make_prior(values.shape[1], lambda: robust_moments(values))
-        scale_prior = self._make_scale_prior(prior, InMemoryRows(values))
+        scale_prior = self._make_scale_prior(prior, data)
         is_drawn = isinstance(self.degrees_of_freedom, str)
         freedom = FIRST_FREEDOM if is_drawn else float(self.degrees_of_freedom)
         own_prior = tail_prior if is_drawn else None
         sampler = StudentTSampler(n_states, prior, freedom, own_prior, scale_prior)
-        spread = read_resolution(self, InMemoryRows(values))
-        if spread is not None:
-            sampler.spread = spread.reshape(prior.mean.shape)
-            sampler.resolution_is_given = not isinstance(self.resolution, str)
         if is_drawn:
             sampler.limits = find_limits(values)
-        return sampler
+        return self._with_spread(sampler, read_resolution(self, data))
 
 
 def find_limits(values: Floats) -> tuple[Floats, Floats]:
@@ -643,8 +620,7 @@ class StudentTSampler(GaussianSampler):
         center, covariance = robust_moments(self._values)
         squares = np.nan_to_num((self._values - center) / np.sqrt(np.diag(covariance))) ** 2
         distances = squares.reshape(len(squares), -1, width).sum(axis=2)
-        guess: Floats = (self.freedom + width) / (self.freedom + distances)
-        return guess
+        return (self.freedom + width) / (self.freedom + distances)
 
     def restrict(self, steps: Places, n_states: int) -> StudentTSampler:
         """Return a sampler for some of the observations, with their weights if these are drawn."""

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skdp._checks import check_memory
 from skdp._numeric import Floats, Places
-from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions._common._columns import (
     LEAST,
     RESOLUTION,
     ClippedRows,
     InMemoryRows,
+    NamedColumns,
+    SampledEmission,
     find_covariance,
     find_deviations,
     find_moments,
@@ -25,7 +26,7 @@ from skdp.emissions._common._columns import (
     read_resolution,
     widen,
 )
-from skdp.emissions._common._protocol import read_array
+from skdp.emissions._common._protocol import read_array, read_dof
 from skdp.emissions._gaussian._autoregressive import regress as solve_regression
 from skdp.emissions._gaussian._autoregressive_model import LinearEmission, RegressionPrior
 from skdp.emissions._regression._samplers import (
@@ -47,7 +48,7 @@ _SHRINKAGE = 1e-8  # of the correlations of inputs
 _LEAST_OF_FAR = 1e-5  # least deviation relative to that with far values
 
 
-class RegressionEmission(LinearEmission):
+class RegressionEmission(NamedColumns, LinearEmission, SampledEmission):
     r"""Columns that depend on other columns of the same step, by a regression in each state.
 
     With a_t = [inputs of step t, 1], the D targets y_t of a step in state j are
@@ -197,46 +198,9 @@ class RegressionEmission(LinearEmission):
         self.covariance_prior = covariance_prior
         self.resolution = resolution
 
-    def with_feature_names(self, names: Any) -> Self:
-        """Return a copy of the emission that uses the names of columns.
-
-        Parameters
-        ----------
-        names : (n_features,) array of str
-
-        Returns
-        -------
-        RegressionEmission
-        """
-        other = copy.copy(self)
-        other._names = [str(name) for name in names]
-        return other
-
-    def make_sampler(
-        self, values: Floats, n_states: int
-    ) -> NormalRegressionSampler | LogisticSampler | PoissonRegressionSampler:
-        """Return the sampler of this emission's parameters for these observations.
-
-        Parameters
-        ----------
-        values : (N, n_features) array
-            The observations, from which some priors are computed.
-        n_states : int
-            J.
-
-        Returns
-        -------
-        EmissionSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid or does not match the observations, an input is missing, a
-            target is impossible, or a column is neither a target nor an input, or both.
-        """
-        validate_parameters(self)
-        names: list[str] | None = vars(self).get("_names")
-        roles = Roles.read(self.targets, self.inputs, self.output, values.shape[1], names)
+    def _make_sampler_of(self, data: InMemoryRows, n_states: int) -> Any:
+        values, n_columns = data.values, data.n_features
+        roles = Roles.read(self.targets, self.inputs, self.output, n_columns, self._names)
         n_targets, width = len(roles.targets), len(roles.inputs) + 1
         check_memory(
             8.0 * n_states * 3.0 * (width + n_targets) ** 2 * n_targets,
@@ -246,12 +210,10 @@ class RegressionEmission(LinearEmission):
         means, covariance = find_location_and_spread(inputs, roles, roles.inputs, "Values in")
         coefs = None
         if self.coef_prior is not None:
-            n_columns = values.shape[1]
-            coefs = read_array(self, "coef_prior", self.coef_prior, (n_targets, width), n_columns)
-            coefs = np.hstack([coefs[:, -1:], coefs[:, :-1]])  # the intercepts come first
+            coefs = self._read_coefs((n_targets, width), n_columns)
         if self.output == "normal":
             prior = self._make_normal_prior(roles, values, means, covariance, coefs)
-            spread = read_resolution(self, InMemoryRows(values), roles.targets)
+            spread = read_resolution(self, data, roles.targets)
             return NormalRegressionSampler(n_states, roles, prior, spread)
         for name in ("degrees_of_freedom_prior", "covariance_prior"):
             if getattr(self, name) is not None:
@@ -259,7 +221,7 @@ class RegressionEmission(LinearEmission):
                     f"RegressionEmission: {name} is for output='normal', because other targets "
                     "have no noise of their own; leave it None."
                 )
-        root = self._read_precision(means, covariance, width / _PREDICTORS, values.shape[1])
+        root = self._read_precision(means, covariance, width / _PREDICTORS, n_columns)
         if coefs is None:
             coefs = np.zeros((n_targets, width))
             if self.output == "poisson":
@@ -274,13 +236,7 @@ class RegressionEmission(LinearEmission):
         inputs, targets = values[:, roles.inputs], values[:, roles.targets]
         n_dims, width = targets.shape[1], inputs.shape[1] + 1
         n_columns = n_dims + width - 1
-        dof = self.degrees_of_freedom_prior
-        dof = 2.0 * n_dims + 1.0 if dof is None else float(dof)
-        if dof <= n_dims - 1:
-            raise ValueError(
-                "RegressionEmission: degrees_of_freedom_prior must be above the number of targets "
-                f"minus 1, {n_dims - 1}; got {self.degrees_of_freedom_prior!r}."
-            )
+        dof = read_dof(self, n_dims, what="targets")
         if coefs is None:
             coefs = regress(inputs, targets)
         if self.covariance_prior is None:

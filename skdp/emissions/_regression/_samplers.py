@@ -20,7 +20,6 @@ from skdp.emissions._common._protocol import Coupling, write_states_of_windows
 from skdp.emissions._discrete._poisson import MOST, stirling_rest
 from skdp.emissions._gaussian._autoregressive_model import (
     RegressionPrior,
-    Regressions,
     RegressionSampler,
     draw_noise,
     weigh,
@@ -198,8 +197,7 @@ class RegressionModel(StatesMixin):
 
 def as_rows(array: Floats) -> Floats:
     """Return an array of one type, for which kernels are compiled once."""
-    rows: Floats = as_readonly(np.ascontiguousarray(array))
-    return rows
+    return as_readonly(np.ascontiguousarray(array))
 
 
 class CoefPrior(NamedTuple):
@@ -227,13 +225,24 @@ class CoefRegressions(ChainComponent):
     """Regressions of some observations on their regressors, given their states."""
 
     starts_with_one_state = True
+    _data: tuple[Floats, ...]
+    """Regressors, predictors under the prior mean, and targets: see the kernels."""
 
-    def __init__(self, n_states: int, n_targets: int, width: int):
-        self.n_states = n_states
-        shape = n_states, n_targets, width
+    def __init__(self, n_states: int, roles: Roles, prior: CoefPrior):
+        self.n_states, self.roles, self.prior = n_states, roles, prior
+        self.target_columns = roles.targets
+        shape, width = (n_states, *prior.coefs.shape), prior.coefs.shape[1]
         self.precisions, self.linears = np.zeros((*shape, width)), np.zeros(shape)
         self.factors, self.means = np.zeros((*shape, width)), np.zeros(shape)
         self.factors[:] = self.precisions[:] = np.eye(width)
+        self.coefs = np.zeros(shape)
+        self._is_complete = False
+
+    def _take_data(self, steps: Places) -> tuple[Floats, ...]:
+        return tuple(as_rows(array[steps]) for array in self._data)
+
+    def complete(self, states: Places, rng: Stream) -> None:
+        """Do nothing: latent variables are given."""
 
     def start(self, states: Places, rng: Stream) -> None:
         write_states_of_windows(self, self.n_states, states, rng)
@@ -294,9 +303,8 @@ class NormalRegressionSampler(RegressionSampler):
     def __init__(
         self, n_states: int, roles: Roles, prior: RegressionPrior, spread: Floats | None = None
     ):
-        self.n_states, self.roles, self.prior = n_states, roles, prior
-        self.target_columns = roles.targets
-        self.regressions = Regressions(n_states, prior, spread)
+        super().__init__(n_states, prior, spread)
+        self.roles, self.target_columns = roles, roles.targets
 
     def attach(self, values: Floats) -> None:
         coefs, precision_root, _, scale_root = self.prior
@@ -309,12 +317,12 @@ class NormalRegressionSampler(RegressionSampler):
         self._rows = as_readonly(np.ascontiguousarray(rows))
 
     def restrict(self, steps: Places, n_states: int) -> NormalRegressionSampler:
-        other = NormalRegressionSampler(n_states, self.roles, self.prior, self.regressions.spread)
+        other = NormalRegressionSampler(n_states, self.roles, self.prior, self.spread)
         other._rows = as_readonly(self._rows[steps])
         return other
 
     def model(self) -> NormalRegressionModel:
-        means, *rest = self.regressions.posterior(np.linalg.solve)
+        means, *rest = self.posterior(np.linalg.solve)
         return NormalRegressionModel(
             self.roles, means[:, :, 1:].copy(), means[:, :, 0].copy(), *rest
         )
@@ -376,15 +384,13 @@ class NormalRegressionModel(RegressionModel):
         inputs : (N, P) array
         """
         inputs = as_inputs(self.roles, inputs)
-        means: Floats = self.intercepts + np.einsum("np,jdp->njd", inputs, self.coefs)
-        return means
+        return self.intercepts + np.einsum("np,jdp->njd", inputs, self.coefs)
 
     def _draw_targets(self, states: Places, inputs: Floats, rng: np.random.Generator) -> Floats:
         freedoms = self.degrees_of_freedom
         noise = draw_noise(states, inputs, self.coef_factors, self._scales, freedoms, rng)
         means = self.intercepts[states] + np.einsum("ndp,np->nd", self.coefs[states], inputs)
-        drawn: Floats = means + noise
-        return drawn
+        return means + noise
 
 
 # Logistic regressions with Polya-Gamma variables: sampler and model.
@@ -394,18 +400,6 @@ _MOST_STEPS, _CLIMBS, _TOLERANCE = 100, 5, 1e-9
 """Steps to a mode: their largest number, first steps that only climb, and size of the last one."""
 
 
-class LogisticData(NamedTuple):
-    """Regressors, log odds under the prior mean, and targets: see `_kernels/_logistic`."""
-
-    rows: Floats
-    offsets: Floats
-    halves: Floats
-
-    def take(self, steps: Places) -> LogisticData:
-        """Return the data of some steps."""
-        return LogisticData(*(as_rows(array[steps]) for array in self))
-
-
 class AugmentedRegression(CoefRegressions):
     """Regressions given Polya-Gamma variables, with the coefficients integrated out."""
 
@@ -413,16 +407,12 @@ class AugmentedRegression(CoefRegressions):
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_data", "_omegas")
 
-    _data: LogisticData
     _omegas: Floats
-
-    def __init__(self, n_states: int, n_targets: int, width: int):
-        super().__init__(n_states, n_targets, width)
-        self._constant = 0.0
+    _constant = 0.0
 
     def restrict(self, steps: Places, n_states: int) -> AugmentedRegression:
-        other = AugmentedRegression(n_states, *self.linears.shape[1:])
-        other._data, other._omegas = self._data.take(steps), as_rows(self._omegas[steps])
+        other = AugmentedRegression(n_states, self.roles, self.prior)
+        other._data, other._omegas = self._take_data(steps), as_rows(self._omegas[steps])
         return other
 
     def condition(self, states: Places) -> None:
@@ -447,26 +437,16 @@ class AugmentedRegression(CoefRegressions):
         )
         return float(self._constant + evidence)
 
-    def complete(self, states: Places, rng: Stream) -> None:
-        """Do nothing, because the Polya-Gamma variables are given."""
-
 
 class LogisticSampler(AugmentedRegression):
     """Sampler of the coefficients of all states."""
 
-    def __init__(self, n_states: int, roles: Roles, prior: CoefPrior):
-        n_targets, width = prior.coefs.shape
-        super().__init__(n_states, n_targets, width)
-        self.roles, self.prior = roles, prior
-        self.target_columns = roles.targets
-        self.coefs = np.zeros((n_states, n_targets, width))
-        self._states = np.zeros(0, dtype=np.int32)
-        self._is_complete = False
+    _states = np.zeros(0, dtype=np.int32)
 
     def attach(self, values: Floats) -> None:
         inputs, targets = self.roles.split(values)
         halves = as_rows(np.where(np.isnan(targets), 0.0, targets - 0.5))
-        self._data = LogisticData(*self.prior.regress(inputs), halves)
+        self._data = (*self.prior.regress(inputs), halves)
         self._omegas = as_rows(np.where(halves == 0.0, 0.0, 0.25))
 
     def complete(self, states: Places, rng: Stream) -> None:
@@ -605,20 +585,19 @@ class PoissonRegressions(CoefRegressions):
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_data", "_steps")
 
-    _data: tuple[Floats, ...]
     _steps: Places
 
-    def __init__(self, n_states: int, n_targets: int, width: int):
-        super().__init__(n_states, n_targets, width)
-        self._logs = np.zeros((n_states, n_targets))
+    def __init__(self, n_states: int, roles: Roles, prior: CoefPrior):
+        super().__init__(n_states, roles, prior)
+        self._logs = np.zeros(self.means.shape[:2])
         self._states = np.zeros(0, dtype=np.int64)
         self._key: Stream | None = None  # before the first draw, w is at the modes
         self._first_steps = np.zeros(0, dtype=np.int64)
-        self._first_normals = np.zeros((0, n_targets, width))
+        self._first_normals = np.zeros((0, *prior.coefs.shape))
 
     def restrict(self, steps: Places, n_states: int) -> PoissonRegressions:
-        other = PoissonRegressions(n_states, *self.linears.shape[1:])
-        other._data = tuple(as_rows(array[steps]) for array in self._data)
+        other = PoissonRegressions(n_states, self.roles, self.prior)
+        other._data = self._take_data(steps)
         other._steps = self._steps[steps]
         other._key = self._key
         other._first_steps, other._first_normals = self._first_steps, self._first_normals
@@ -662,19 +641,9 @@ class PoissonRegressions(CoefRegressions):
         """Return the sum of log |L|."""
         return float(np.log(np.diagonal(self.factors, axis1=2, axis2=3)).sum())
 
-    def complete(self, states: Places, rng: Stream) -> None:
-        """Do nothing, because the coordinates are given."""
-
 
 class PoissonRegressionSampler(PoissonRegressions):
     """Sampler of the coefficients of all states."""
-
-    def __init__(self, n_states: int, roles: Roles, prior: CoefPrior):
-        super().__init__(n_states, *prior.coefs.shape)
-        self.roles, self.prior = roles, prior
-        self.target_columns = roles.targets
-        self.coefs = np.zeros((n_states, *prior.coefs.shape))
-        self._is_complete = False
 
     def attach(self, values: Floats) -> None:
         inputs, targets = self.roles.split(values)
@@ -757,15 +726,10 @@ class PoissonRegressionModel(CoefModel):
         inputs : (N, P) array
         """
         rows, coefs = self._join(as_inputs(self.roles, inputs))
-        logs = np.einsum("nk,jdk->njd", rows, coefs) + 0.5 * self._find_variances(rows)
-        means: Floats = np.exp(np.minimum(logs, poisson_kernels.LARGEST_LOG_RATE))
-        return means
-
-    def _find_variances(self, rows: Floats) -> Floats:
-        """Return the variances of the log rates, (N, J, D)."""
-        roots = np.einsum("jdek,nk->njde", self.coef_factors, rows)
-        variances: Floats = np.einsum("njde,njde->njd", roots, roots)
-        return variances
+        roots = np.einsum("jdek,nk->njde", self.coef_factors, rows)  # of variances of log rates
+        logs = np.einsum("nk,jdk->njd", rows, coefs)
+        logs = logs + 0.5 * np.einsum("njde,njde->njd", roots, roots)
+        return np.exp(np.minimum(logs, poisson_kernels.LARGEST_LOG_RATE))
 
     def _draw_targets(self, states: Places, inputs: Floats, rng: np.random.Generator) -> Floats:
         rows, coefs = self._join(inputs)

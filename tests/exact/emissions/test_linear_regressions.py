@@ -185,7 +185,7 @@ def read_draw(sampler, j, prior):
     n_dims = len(prior.scale)
     to_regressors = np.linalg.inv(sampler.prior.precision_root)
     to_residuals = np.linalg.inv(sampler.prior.scale_root)
-    maps = sampler.regressions.maps[j]
+    maps = sampler.maps[j]
     left, right = maps[:, :-n_dims], maps[:, -n_dims:]
     assert np.all(np.triu(right, 1) == 0.0)
     factor = right @ to_residuals  # U
