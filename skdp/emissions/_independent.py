@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from skdp._checks import shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
-from skdp._numeric._random import draw_key, stream_of_number
+from skdp._numeric._random import stream_of_number
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import BaseComposition
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
@@ -34,6 +34,7 @@ from skdp.emissions._common._protocol import (
     Coupling,
     EmissionModel,
     SummedEmission,
+    SummedSampler,
 )
 from skdp.emissions._discrete._bernoulli import BernoulliEmission
 from skdp.emissions._discrete._categorical import CategoricalEmission, CategoricalModel
@@ -623,8 +624,10 @@ class IndependentSampler(ChainComponent):
         return float(sum(sampler.log_evidence() for sampler in self.samplers))
 
     def model(self) -> IndependentModel:
+        return self._join([sampler.model() for sampler in self.samplers])
+
+    def _join(self, models: list[Any]) -> IndependentModel:
         names = [block.name for block in self.blocks]
-        models = [sampler.model() for sampler in self.samplers]
         return IndependentModel(self.blocks, dict(zip(names, models, strict=True)))
 
 
@@ -686,11 +689,7 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
     def is_incomplete(self) -> bool:
         return any(sampler.is_incomplete for sampler in self.samplers)
 
-    def complete(self, states: Places, rng: Stream) -> None:
-        key = np.empty_like(rng)
-        if self.is_incomplete:
-            draw_key(rng, key)
-        self.complete_with(states, key)
+    complete = SummedSampler.complete  # type: ignore[assignment]
 
     def complete_with(self, states: Places, key: Stream, first: int = 0) -> None:
         """Draw the missing values with a given key, from which a key for each part is derived."""
@@ -751,9 +750,8 @@ class ComparableIndependentSampler(CollapsedIndependentSampler):
         return float(sum(sampler.log_posterior() for sampler in self.samplers))
 
     def known_model(self, parameters: tuple[Floats, ...]) -> IndependentModel:
-        models = [sampler.known_model(own) for sampler, own in self._shared_out(parameters)]
-        names = [block.name for block in self.blocks]
-        return IndependentModel(self.blocks, dict(zip(names, models, strict=True)))
+        each = self._shared_out(parameters)
+        return self._join([sampler.known_model(own) for sampler, own in each])
 
     def log_affinity(self, parameters: tuple[Floats, ...]) -> Floats:
         """Return log Bhattacharyya coefficients, (K, K), as sums over the independent parts."""

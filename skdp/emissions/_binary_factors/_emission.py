@@ -32,14 +32,12 @@ from skdp.emissions._binary_factors._part import (
     FactorPrior,
     FixedAmplitudes,
     VaryingAmplitudes,
-    make_links,
 )
 from skdp.emissions._common import Stream
 from skdp.emissions._common._columns import InMemoryRows, SampledEmission
 from skdp.emissions._common._protocol import Coupling
 from skdp.emissions._kernels import _binary_factors as kernels
 from skdp.emissions._kernels import _buffet as buffet
-from skdp.emissions._kernels._links import Links, start_links
 from skdp.processes._partitions import draw_mass, expected_features
 
 _REACH = 3.0
@@ -395,14 +393,11 @@ class BuffetFactorSampler(BinaryFactorSampler):
         idle, links, decay = self._find_idle(coupling)
         spins, weights = self._with_room(idle, keep_idle=links is not None)
         n_used = int(np.count_nonzero((spins > 0.0).any(axis=1)))  # they come first
-        moments = kernels.Moments(
-            self.amplitudes.counts, self.amplitudes.means, weights[: n_used + 1], self.precisions,
-            self.probit, *np.empty((2, len(self.probit))),
-        )  # fmt: skip
+        known = self._known._replace(weights=weights[: n_used + 1])
         prior = 0.0, self.concentration
         kernels.draw_busy_bits(
-            spins[:n_used], idle, *prior, moments, None, links, decay, np.empty(n_used),
-            np.empty((2, n_used), dtype=np.int64), rng,
+            spins[:n_used], idle, *prior, *self.amplitudes.evidence(known), links, decay,
+            np.empty(n_used), np.empty((2, n_used), dtype=np.int64), rng,
         )  # fmt: skip
         self._keep_used(spins, weights)
         # Given the latent normals of probit columns, draw bits once more, and the number of
@@ -458,17 +453,6 @@ class BuffetFactorSampler(BinaryFactorSampler):
     def _most_groups(self) -> int:
         """Return the number of states: there are as many vectors."""
         return len(self.factors)
-
-    def _find_idle(
-        self, coupling: Coupling | None
-    ) -> tuple[NDArray[np.bool_], Links | None, float]:
-        """Return which states have no values and informative transitions, and the links if any."""
-        idle = ~self.amplitudes.is_seen()
-        if coupling is None or coupling.decay == 0.0:
-            return idle, None, 0.0
-        links = make_links(coupling)
-        start_links(links, self.factors, coupling.counts, coupling.decay)
-        return idle & ~links.n_transitions.any(axis=1), links, coupling.decay
 
     def _with_room(self, idle: NDArray[np.bool_], *, keep_idle: bool) -> tuple[Floats, Floats]:
         """Return spins, (C, J), and weights, (C + 1, D), with room for all possible factors."""

@@ -603,12 +603,7 @@ class BinaryFactorSampler(ChainComponent):
 
     def _draw_factors(self, coupling: Coupling | None, rng: Stream) -> None:
         """Draw the vectors of all states, last those without values and informative transitions."""
-        idle = ~self.amplitudes.is_seen()
-        links, decay = None, 0.0
-        if coupling is not None and coupling.decay > 0.0:
-            links, decay = make_links(coupling), coupling.decay
-            start_links(links, self.factors, coupling.counts, decay)
-            idle &= ~links.n_transitions.any(axis=1)
+        idle, links, decay = self._find_idle(coupling)
         n_factors = self.factors.shape[1]
         spins = self._spins()
         kernels.draw_busy_bits(
@@ -616,6 +611,17 @@ class BinaryFactorSampler(ChainComponent):
             np.empty(n_factors), np.empty((2, n_factors), dtype=np.int64), rng,
         )  # fmt: skip
         self._draw_idle_bits(spins, idle, links, decay, rng)
+
+    def _find_idle(
+        self, coupling: Coupling | None
+    ) -> tuple[NDArray[np.bool_], Links | None, float]:
+        """Return which states have no values and informative transitions, and the links if any."""
+        idle = ~self.amplitudes.is_seen()
+        if coupling is None or coupling.decay == 0.0:
+            return idle, None, 0.0
+        links = make_links(coupling)
+        start_links(links, self.factors, coupling.counts, coupling.decay)
+        return idle & ~links.n_transitions.any(axis=1), links, coupling.decay
 
     def _draw_idle_factors(self, idle: NDArray[np.bool_], rng: Stream) -> None:
         """Draw the vectors of some states from the prior given the other vectors."""

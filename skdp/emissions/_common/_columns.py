@@ -18,6 +18,7 @@ from skdp._checks import check_scale, shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp.data._validation import SparseRows
 from skdp.emissions._common import Stream
 from skdp.emissions._common._marginals import StudentMarginals
 from skdp.emissions._common._protocol import read_array
@@ -282,6 +283,14 @@ def refuse_cells(wrong: Any, values: Floats, message: str, names: Any = None) ->
         place = f"{name if isinstance(name, str) else f'column {name}'} at step {t}"
         place = f"{place}, counted through all sequences"
         raise ValueError(message.format(value=f"{values[t, d]:g}", place=place))
+
+
+def refuse_stored(wrong: NDArray[np.bool_], rows: SparseRows, rule: str) -> None:
+    """Raise a ValueError that begins with a rule if a stored cell of a sparse table is wrong."""
+    if wrong.any():
+        (ptr, columns, cells), place = rows.arrays, int(np.argmax(wrong))
+        row = int(np.searchsorted(ptr, place, side="right")) - 1
+        raise ValueError(f"{rule}; got {cells[place]:g} in column {columns[place]} of row {row}.")
 
 
 def check_numbers(values: Floats) -> None:

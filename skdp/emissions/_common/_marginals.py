@@ -112,9 +112,7 @@ class StudentMarginals(ColumnMarginals):
         """Variances; infinite with two degrees of freedom or less."""
         if self.freedoms is None:
             return self.scales**2
-        above = np.where(self.freedoms > 2.0, self.freedoms - 2.0, 1.0)
-        ratios = np.where(self.freedoms > 2.0, self.freedoms / above, np.inf)
-        return self.scales**2 * ratios
+        return self.scales**2 * variance_ratios(self.freedoms)
 
     def cdf(self, x: Floats, column: int) -> Floats:
         z = (x[..., np.newaxis] - self.locations[:, column]) / self.scales[:, column]
@@ -137,6 +135,12 @@ class StudentMarginals(ColumnMarginals):
         x, margins = self.locations[:, column] + self.scales[:, column] * z, np.abs(z) + 1.0
         margins = 1e-6 * self.scales[:, column] * margins
         return (x - margins).min(axis=1), (x + margins).max(axis=1)
+
+
+def variance_ratios(freedoms: Floats) -> Floats:
+    """Return variances of Student t distributions of scale 1; infinite up to two degrees."""
+    above = np.where(freedoms > 2.0, freedoms - 2.0, 1.0)
+    return np.where(freedoms > 2.0, freedoms / above, np.inf)
 
 
 def log_student(z: Floats, freedoms: Floats) -> Floats:

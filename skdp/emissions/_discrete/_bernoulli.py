@@ -14,7 +14,12 @@ from skdp._numeric import Floats, Ints, Places
 from skdp.data._validation import SparseRows
 from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterTerms, SymbolColumns, cell_terms, count_terms
-from skdp.emissions._common._columns import Observations, PartedEmission, refuse_cells
+from skdp.emissions._common._columns import (
+    Observations,
+    PartedEmission,
+    refuse_cells,
+    refuse_stored,
+)
 from skdp.emissions._common._marginals import BinaryMarginals, StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import DiscreteSampler
 from skdp.emissions._kernels import _discrete as kernels
@@ -78,13 +83,7 @@ class BernoulliEmission(PartedEmission):
 
 def check_ones(rows: SparseRows) -> SparseRows:
     """Return the rows of a sparse table of 0 and 1, or raise a ValueError."""
-    ptr, columns, ones = rows.arrays
-    if (ones != 1.0).any():
-        place = int(np.argmax(ones != 1.0))
-        raise ValueError(
-            f"X must hold 0 and 1; got {ones[place]:g} in column {columns[place]} of row "
-            f"{int(np.searchsorted(ptr, place, side='right')) - 1}."
-        )
+    refuse_stored(rows.arrays[2] != 1.0, rows, "X must hold 0 and 1")
     return rows
 
 

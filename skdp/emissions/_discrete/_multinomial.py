@@ -20,10 +20,17 @@ from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data._validation import SparseRows
 from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterTerms, count_terms
-from skdp.emissions._common._columns import Observations, PartedEmission, refuse_cells
+from skdp.emissions._common._columns import (
+    Observations,
+    PartedEmission,
+    refuse_cells,
+    refuse_stored,
+)
 from skdp.emissions._common._marginals import StatesMixin, fill_by_means
 from skdp.emissions._discrete._categorical import DirichletSampler
 from skdp.emissions._discrete._poisson import (
+    BLOCK,
+    MOST,
     log_deviation,
     log_negative_binomial,
     log_rising,
@@ -302,9 +309,6 @@ def _log_beta_binomial(k: Floats, n: Floats, a: Floats, b: Floats) -> Floats:
 
 # The emission, its sampler and its model.
 
-_MOST = 2.0**53
-"""Largest count: not all larger integers are representable in double precision."""
-
 _N_TOTALS = 100
 """Largest number of distinct totals of events per step that are stored."""
 
@@ -318,9 +322,6 @@ _FOR_MIXTURES = (
 
 _FIRST = 10.0
 """First value of a drawn concentration of rows."""
-
-_BLOCK = 1000
-"""Number of rows processed at a time, to limit the size of temporary arrays."""
 
 
 class MultinomialEmission(PartedEmission):
@@ -458,6 +459,13 @@ class CountEvents(NamedTuple):
     amounts: Floats
     log_coefficients: Floats
 
+    @classmethod
+    def of(cls, ptr: Places, kinds: NDArray[Any], amounts: Floats) -> CountEvents:
+        """Return events with the multinomial coefficients of their steps."""
+        events = cls(ptr, kinds.astype(np.int32), amounts, np.empty(0))
+        logs = gammaln(events.sum(amounts) + 1.0) - events.sum(gammaln(amounts + 1.0))
+        return events._replace(log_coefficients=logs)
+
     def find(self, steps: Places) -> tuple[Places, Places]:
         """Return the offsets and the places of the events of some steps."""
         lengths = np.diff(self.ptr)[steps]
@@ -480,7 +488,10 @@ class CountEvents(NamedTuple):
 def list_events(values: Floats | SparseRows) -> CountEvents:
     """Return the events of each step, none for missing steps, or raise a ValueError."""
     if isinstance(values, SparseRows):
-        return _list_stored_events(values)
+        ptr, kinds, amounts = values.arrays
+        wrong = ~((amounts >= 0.0) & (amounts == np.floor(amounts)) & (amounts <= MOST))
+        refuse_stored(wrong, values, f"X must hold counts, integers from 0 to {MOST:g}")
+        return CountEvents.of(ptr, kinds, amounts)
     missing = np.isnan(values)
     absent = missing.all(axis=1)
     in_part = missing.any(axis=1) & ~absent
@@ -491,34 +502,14 @@ def list_events(values: Floats | SparseRows) -> CountEvents:
             f"in part at step {t}, counted through all sequences, column "
             f"{int(np.argmax(missing[t]))}: its number of events is unknown."
         )
-    wrong = ~missing & ~((values >= 0.0) & (values == np.floor(values)) & (values <= _MOST))
+    wrong = ~missing & ~((values >= 0.0) & (values == np.floor(values)) & (values <= MOST))
     rule = (
-        f"X must hold counts, integers from 0 to {_MOST:g}, or rows of NaN for missing steps; got "
+        f"X must hold counts, integers from 0 to {MOST:g}, or rows of NaN for missing steps; got "
     )
     refuse_cells(wrong, values, rule + "{value} in {place}.")
     steps, kinds = np.nonzero((values > 0.0) & ~missing)
-    amounts = values[steps, kinds]
-    known = np.where(missing, 0.0, values)
-    coefficients = gammaln(known.sum(axis=1) + 1.0)
-    coefficients -= np.bincount(steps, gammaln(amounts + 1.0), len(values))
     ptr = np.searchsorted(steps, np.arange(len(values) + 1))
-    return CountEvents(ptr, kinds.astype(np.int32), amounts, coefficients)
-
-
-def _list_stored_events(rows: SparseRows) -> CountEvents:
-    """Return the events of each row of a sparse table, or raise a ValueError."""
-    ptr, kinds, amounts = rows.arrays
-    wrong = ~((amounts >= 0.0) & (amounts == np.floor(amounts)) & (amounts <= _MOST))
-    if wrong.any():
-        place = int(np.argmax(wrong))
-        raise ValueError(
-            f"X must hold counts, integers from 0 to {_MOST:g}; got {amounts[place]:g} in column "
-            f"{kinds[place]} of row {int(np.searchsorted(ptr, place, side='right')) - 1}."
-        )
-    steps = np.repeat(np.arange(len(rows)), np.diff(ptr))
-    coefficients = gammaln(np.bincount(steps, amounts, len(rows)) + 1.0)
-    coefficients -= np.bincount(steps, gammaln(amounts + 1.0), len(rows))
-    return CountEvents(ptr, kinds.astype(np.int32), amounts, coefficients)
+    return CountEvents.of(ptr, kinds, values[steps, kinds])
 
 
 class MultinomialSampler(DirichletSampler):
@@ -738,9 +729,7 @@ class MultinomialModel(StatesMixin):
             )  # fmt: skip
             return out
         out[:] = events.log_coefficients[:, np.newaxis]
-        totals = np.bincount(
-            np.repeat(np.arange(len(values)), np.diff(events.ptr)), events.amounts, len(values)
-        )
+        totals = events.sum(events.amounts)
         _add_rising(out, np.arange(len(values)), totals, self.concentrations, -1.0)
         shapes = self.probs * self.concentrations[:, np.newaxis]
         order = np.argsort(events.kinds, kind="stable")
@@ -791,7 +780,7 @@ def _add_rising(
     """Add sign times `log_rising` of counts at some steps, each at most once, in all states."""
     numbers, places = np.unique(counts, return_inverse=True)
     table = np.empty((len(numbers), len(shapes)))
-    for i in range(0, len(numbers), _BLOCK):
-        table[i : i + _BLOCK] = sign * log_rising(shapes, numbers[i : i + _BLOCK, np.newaxis])
-    for i in range(0, len(steps), _BLOCK):
-        out[steps[i : i + _BLOCK]] += table[places[i : i + _BLOCK]]
+    for i in range(0, len(numbers), BLOCK):
+        table[i : i + BLOCK] = sign * log_rising(shapes, numbers[i : i + BLOCK, np.newaxis])
+    for i in range(0, len(steps), BLOCK):
+        out[steps[i : i + BLOCK]] += table[places[i : i + BLOCK]]

@@ -33,7 +33,7 @@ _DISPERSIONS = 1e-6, 1e4
 _FIRST = 1e-3, 1.0
 """Range of the first values of drawn dispersions."""
 
-_BLOCK = 1000
+BLOCK = 1000
 """Number of rows processed at a time, to limit the size of temporary arrays."""
 
 _FAR = 16.0
@@ -546,12 +546,12 @@ class PoissonModel(StatesMixin):
             counts, places = np.unique(values[:, d], return_inverse=True)
             weigh, known = self._law_of(d)
             table = np.empty((len(counts), out.shape[1]))
-            for i in range(0, len(counts), _BLOCK):
-                own = counts[i : i + _BLOCK, np.newaxis]
-                table[i : i + _BLOCK] = weigh(own, *known)
+            for i in range(0, len(counts), BLOCK):
+                own = counts[i : i + BLOCK, np.newaxis]
+                table[i : i + BLOCK] = weigh(own, *known)
             table[np.isnan(counts)] = 0.0
-            for t in range(0, len(out), _BLOCK):
-                out[t : t + _BLOCK] += table[places[t : t + _BLOCK]]
+            for t in range(0, len(out), BLOCK):
+                out[t : t + BLOCK] += table[places[t : t + BLOCK]]
         return out
 
     def _law_of(self, d: int) -> tuple[Any, tuple[Any, ...]]:

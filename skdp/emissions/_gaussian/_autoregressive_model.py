@@ -18,7 +18,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._sklearn_compat import HasMethods
 from skdp.emissions._common import Stream
 from skdp.emissions._common._columns import Ranges, Sums, check_numbers
-from skdp.emissions._common._marginals import StatesMixin, StudentMarginals
+from skdp.emissions._common._marginals import StatesMixin, StudentMarginals, variance_ratios
 from skdp.emissions._common._protocol import (
     SummedSampler,
     is_symmetric,
@@ -603,9 +603,7 @@ class AutoregressiveModel(StatesMixin):
         maps[:, n_dims + 1 :, 1:-n_dims] = np.eye(width - 1 - n_dims)
         factors = factors.copy()
         factors[:, :, 0] += factors[:, :, 1:] @ origins
-        freedoms = self.degrees_of_freedom
-        ratios = np.where(freedoms > 2.0, freedoms / np.maximum(freedoms - 2.0, 1e-300), np.inf)
-        covariances = self.scales * ratios[:, np.newaxis, np.newaxis]
+        covariances = self.scales * variance_ratios(self.degrees_of_freedom)[:, None, None]
         return LagSteps(maps, factors.swapaxes(1, 2) @ factors, covariances)
 
 

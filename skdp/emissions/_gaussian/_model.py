@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -87,8 +87,21 @@ def log_determinants(precision_factors: Floats) -> Floats:
     return np.log(np.diagonal(precision_factors, axis1=1, axis2=2)).sum(axis=1)
 
 
+class VectorModel(StatesMixin):
+    """Mixin of models of vectors, or of independent columns."""
+
+    means: Any
+    scales: Any
+
+    def fill(self, values: Floats, weights: Floats) -> Floats:
+        """Return observations, (N, D), with NaN replaced by its mean given the rest of the row."""
+        if self.scales.ndim == 3:
+            return fill_by_regression(values, weights, self.means, self.scales)
+        return fill_by_means(values, weights, self.means)
+
+
 @dataclass(frozen=True, eq=False)
-class GaussianModel(StatesMixin):
+class GaussianModel(VectorModel):
     """Gaussian vectors, and the uncertainty of their means and covariances.
 
     With `degrees_of_freedom`, means and covariances have been learned from finitely many
@@ -176,12 +189,6 @@ class GaussianModel(StatesMixin):
             if freedoms is not None:  # each column has the degrees of freedom of the vector
                 freedoms = np.broadcast_to(freedoms[:, np.newaxis], variances.shape)
         return StudentMarginals(self.means, np.sqrt(variances), freedoms)
-
-    def fill(self, values: Floats, weights: Floats) -> Floats:
-        """Return observations, (N, D), with NaN replaced by its mean given the rest of the row."""
-        if self.covariances.ndim == 3:
-            return fill_by_regression(values, weights, self.means, self.scales)
-        return fill_by_means(values, weights, self.means)
 
     def draw_missing(self, values: Floats, states: Places, rng: np.random.Generator) -> Floats:
         """Return observations, (N, D), with NaN replaced by a draw given the rest of the row."""

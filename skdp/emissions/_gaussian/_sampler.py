@@ -303,19 +303,14 @@ class GaussianSampler(SummedSampler):
 
     def restrict(self, steps: Places, n_states: int) -> GaussianSampler:
         """Return a sampler for some of the observations, completed if missing values were drawn."""
-        width = self.means.shape[1]
-        other = self.of_states(n_states)
+        other, values, missing = self.of_states(n_states), self._known()[steps], None
         other.smallest_pivot = self.smallest_pivot
-        values = self._known()[steps]
-        if self.completed is not None:
-            other._values, other._filled, other._missing = as_readonly(values), None, None
-            other.is_incomplete = False
-            return other
-        if self._filled is None and self._missing is not None:  # incomplete blocks count as missing
-            blocks = values.reshape(len(steps), -1, width)
-            blocks[np.isnan(blocks).any(axis=2)] = np.nan
-        other._values, other._filled = as_readonly(values), None
-        other._missing = None if self._missing is None else list_missing(values, width)
+        if self.completed is None and self._missing is not None:
+            if self._filled is None:  # incomplete blocks count as missing
+                blocks = values.reshape(len(steps), -1, self.means.shape[1])
+                blocks[np.isnan(blocks).any(axis=2)] = np.nan
+            missing = list_missing(values, self.means.shape[1])
+        other._values, other._filled, other._missing = as_readonly(values), None, missing
         other.is_incomplete = False  # completed, or without incomplete blocks
         return other
 
@@ -444,12 +439,14 @@ class GaussianSampler(SummedSampler):
         self, scale_prior: ScalePrior, statistics: tuple[Floats, ...], rng: Stream
     ) -> None:
         """Draw S given nu and the statistics of states, with mu and Sigma integrated out."""
+        known, least = (*statistics, *self.prior), (self.smallest_pivot,)
+        self._set_scale(scale_prior, drawn.draw_scale, known, least, rng)
+
+    def _set_scale(
+        self, scale_prior: ScalePrior, draw: Any, known: Any, least: Any, rng: Stream
+    ) -> None:
         out, (_, *matrices) = self.prior.scale.copy(), scale_prior.given(self.prior.dof)[:4]
-        possible = drawn.draw_scale(
-            *statistics, *self.prior, *matrices, self.smallest_pivot,
-            np.empty((5, *out.shape[1:])), rng, out,
-        )  # fmt: skip
-        if not possible:
+        if not draw(*known, *matrices, *least, np.empty((5, *out.shape[1:])), rng, out):
             raise ValueError(IMPOSSIBLE)
         self.prior = self.prior._replace(scale=out)
 
@@ -686,13 +683,8 @@ class GaussianSampler(SummedSampler):
         if len(freedoms) > 1 and next_double(rng) < 0.5:
             self._draw_dof(freedoms, self._weigh_covariances, rng)
             return before
-        out, (_, *matrices) = before.scale.copy(), self.scale_prior.given(before.dof)[:4]
-        possible = drawn.draw_scale_given_precisions(
-            self.precision_factors, before.dof, *matrices, np.empty((5, *out.shape[1:])), rng, out
-        )
-        if not possible:
-            raise ValueError(IMPOSSIBLE)
-        self.prior = before._replace(scale=out)
+        known = self.precision_factors, before.dof
+        self._set_scale(self.scale_prior, drawn.draw_scale_given_precisions, known, (), rng)
         return before
 
     def restore_shared(self, before: GaussianPrior) -> None:

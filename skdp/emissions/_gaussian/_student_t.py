@@ -28,15 +28,14 @@ from skdp.emissions._common._columns import (
 )
 from skdp.emissions._common._marginals import (
     ColumnMarginals,
-    StatesMixin,
     draw_by_regression,
-    fill_by_means,
-    fill_by_regression,
     log_student,
+    variance_ratios,
 )
 from skdp.emissions._common._protocol import Coupling
 from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.emissions._gaussian._model import (
+    VectorModel,
     factorize_precisions,
     log_determinants,
     write_log_densities,
@@ -178,8 +177,7 @@ class ScaleMixtureMarginals(ColumnMarginals):
         """Variances; infinite with two degrees of freedom or less."""
         if self.freedom <= 2.0:
             return np.full(self.scales.shape, np.inf)
-        above = np.where(self.freedoms > 2.0, self.freedoms - 2.0, 1.0)
-        ratios = np.where(self.freedoms > 2.0, self.freedoms / above, np.inf)
+        ratios = variance_ratios(self.freedoms)
         spread = self.freedom / (self.freedom - 2.0) + 1.0 / self.precisions
         return self.scales**2 * ratios * spread
 
@@ -219,7 +217,7 @@ class ScaleMixtureMarginals(ColumnMarginals):
 
 
 @dataclass(frozen=True, eq=False)
-class StudentTModel(StatesMixin):
+class StudentTModel(VectorModel):
     """Student t vectors, and the remaining uncertainty of their locations and scales.
 
     Given the weight u ~ Gamma(nu / 2, nu / 2) of the next observation, and with mu and Sigma
@@ -336,12 +334,6 @@ class StudentTModel(StatesMixin):
         return ScaleMixtureMarginals(
             self.means, roots, freedoms, precisions, self.degrees_of_freedom
         )
-
-    def fill(self, values: Floats, weights: Floats) -> Floats:
-        """Return observations, (N, D), with NaN replaced by its mean given the rest of the row."""
-        if self.scales.ndim == 3:
-            return fill_by_regression(values, weights, self.means, self.scales)
-        return fill_by_means(values, weights, self.means)
 
     def draw_missing(self, values: Floats, states: Places, rng: np.random.Generator) -> Floats:
         """Return observations, (N, D), with NaN replaced by a draw given the rest of the row."""
@@ -625,18 +617,24 @@ class StudentTSampler(GaussianSampler):
     def restrict(self, steps: Places, n_states: int) -> StudentTSampler:
         """Return a sampler for some of the observations, with their weights if these are drawn."""
         part = super().restrict(steps, n_states)
-        other = StudentTSampler(
-            n_states, self.prior, self.freedom, self.tail_prior, None, self._start_factors
-        )
-        other.spread = self.spread
-        other._values, other._filled, other._missing = part._values, None, part._missing
-        other.is_incomplete = part.is_incomplete
-        other._take_gaps()
+        other = self._of_rows(part, n_states, None)
         if self.drawn_weights is not None:
             other._weights = self.drawn_weights[steps]
         elif self._filled is not None and self._weights is not None:
             other._weights = self._weights[steps]
         other._first_weights = self._first_weights[steps]
+        return other
+
+    def _of_rows(
+        self, part: GaussianSampler, n_states: int, scale_prior: ScalePrior | None
+    ) -> StudentTSampler:
+        """Return a sampler with the prior at its current value, of the rows of another one."""
+        other = StudentTSampler(
+            n_states, self.prior, self.freedom, self.tail_prior, scale_prior, self._start_factors
+        )
+        other.spread, other.is_incomplete = self.spread, part.is_incomplete
+        other._values, other._filled, other._missing = part._values, None, part._missing
+        other._take_gaps()
         return other
 
     # Weights
@@ -734,14 +732,7 @@ class StudentTSampler(GaussianSampler):
         # The last three are drawn given mu and Sigma, each with the later ones integrated out.
         assert self.completed is not None
         assert self.drawn_weights is not None
-        part = StudentTSampler(
-            n_clusters, self.prior, self.freedom, self.tail_prior, self.scale_prior,
-            self._start_factors,
-        )  # fmt: skip
-        part.spread = self.spread
-        part._values, part._filled, part._missing = self._values, None, self._missing
-        part.is_incomplete = self.is_incomplete
-        part._take_gaps()
+        part = self._of_rows(self, n_clusters, self.scale_prior)
         part._take(as_readonly(self.completed), as_readonly(self.drawn_weights), labels)
         part.draw_parameters(rng)  # mu and Sigma are dropped in the end
         part.complete(labels, rng)
