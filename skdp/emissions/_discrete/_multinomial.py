@@ -503,10 +503,8 @@ def list_events(values: Floats | SparseRows) -> CountEvents:
             f"{int(np.argmax(missing[t]))}: its number of events is unknown."
         )
     wrong = ~missing & ~((values >= 0.0) & (values == np.floor(values)) & (values <= MOST))
-    rule = (
-        f"X must hold counts, integers from 0 to {MOST:g}, or rows of NaN for missing steps; got "
-    )
-    refuse_cells(wrong, values, rule + "{value} in {place}.")
+    rule = f"X must hold counts, integers from 0 to {MOST:g}, or rows of NaN for missing steps; "
+    refuse_cells(wrong, values, rule + "got {value} in {place}.")
     steps, kinds = np.nonzero((values > 0.0) & ~missing)
     ptr = np.searchsorted(steps, np.arange(len(values) + 1))
     return CountEvents.of(ptr, kinds, values[steps, kinds])

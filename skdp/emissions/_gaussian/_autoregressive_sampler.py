@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -264,6 +264,11 @@ class AutoregressiveSampler(RegressionSampler):
 # Model of vectors some of whose columns are constant in the data, or dependent.
 
 
+def _of_varying(name: str, doc: str) -> Any:
+    """Return a property of the columns that vary."""
+    return property(lambda self: getattr(self.varying, name), doc=doc)
+
+
 @dataclass(frozen=True, eq=False)
 class WideAutoregressiveModel(StatesMixin):
     """Linear predictions, and columns with the same distribution in all states.
@@ -282,30 +287,15 @@ class WideAutoregressiveModel(StatesMixin):
     varying: AutoregressiveModel
     constants: ConstantColumns
 
-    @property
-    def n_lags(self) -> int:
-        """The largest lag L."""
-        return self.varying.n_lags
-
-    @property
-    def lags(self) -> tuple[int, ...]:
-        """The lags, in the order of `coefs`."""
-        return self.varying.lags
-
-    @property
-    def design(self) -> LagDesign | None:
-        """The regressors of the columns that vary."""
-        return self.varying.design
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        """(J,) array: those of the columns that vary."""
-        return self.varying.degrees_of_freedom
-
-    @property
-    def scale_ratios(self) -> Floats:
-        """(J,) array: ratios of scales to covariances of the columns that vary."""
-        return self.varying.scale_ratios
+    n_lags = _of_varying("n_lags", "The largest lag L.")
+    lags = _of_varying("lags", "The lags, in the order of `coefs`.")
+    design = _of_varying("design", "The regressors of the columns that vary.")
+    degrees_of_freedom = _of_varying(
+        "degrees_of_freedom", "(J,) array: those of the columns that vary."
+    )
+    scale_ratios = _of_varying(
+        "scale_ratios", "(J,) array: ratios of scales to covariances of the columns that vary."
+    )
 
     @property
     def intercepts(self) -> Floats:

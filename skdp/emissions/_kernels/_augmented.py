@@ -42,7 +42,7 @@ invariant, and the sum over the lattice is close to the density with u integrate
 import math
 
 from skdp._numeric._arithmetic import fast_exp, fast_log
-from skdp._numeric._numba import njit_internal_nogc, njit_loop
+from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_gamma, draw_normal, next_double
 from skdp.emissions._kernels import _gaussian_clusters as gaussian
 from skdp.emissions._kernels._gaussian import (
@@ -756,6 +756,18 @@ def add_up_weighted(values, weights, states, counts, masses, centers, scatter):
                         scatter[k, d, e] += x * (values[t, b * width + e] - centers[k, e])
 
 
+@njit_inlined
+def squared_length(x, begin, mean, factor):
+    """Return |U (x - mu)|^2 of the columns of a row from `begin` on."""
+    result = 0.0
+    for d in range(mean.shape[0]):
+        y = 0.0
+        for e in range(d + 1):
+            y += factor[d, e] * (x[begin + e] - mean[e])
+        result += y * y
+    return result
+
+
 @njit_loop
 def measure(values, states, means, precision_factors, distances):
     """Write the distances of complete blocks from the means of their states; NaN for others."""
@@ -764,13 +776,7 @@ def measure(values, states, means, precision_factors, distances):
     for t in range(values.shape[0]):
         for b in range(n_blocks):
             k = states[t] * n_blocks + b
-            distance = 0.0
-            for d in range(width):
-                y = 0.0
-                for e in range(d + 1):
-                    y += precision_factors[k, d, e] * (values[t, b * width + e] - means[k, e])
-                distance += y * y
-            distances[t, b] = distance
+            distances[t, b] = squared_length(values[t], b * width, means[k], precision_factors[k])
 
 
 @njit_loop
@@ -803,12 +809,7 @@ def measure_all(values, means, precision_factors, distances):
     """Write the distances of all steps from the means of all states, (N, J), to `distances`."""
     for t in range(values.shape[0]):
         for j in range(means.shape[0]):
-            distance = 0.0
-            for d in range(values.shape[1]):
-                y = 0.0
-                for e in range(d + 1):
-                    y += precision_factors[j, d, e] * (values[t, e] - means[j, e])
-                distance += y * y
+            distance = squared_length(values[t], 0, means[j], precision_factors[j])
             distances[t, j] = min(distance, LARGEST_DISTANCE)
 
 

@@ -140,6 +140,24 @@ def gain_of_shift(moments, j):
 
 
 @njit_inlined
+def count_on(spins, idle, links, n_on):
+    """Write the number of counted states with each factor; return those of states and factors."""
+    n_columns, n_states = spins.shape
+    n_counted, n_used = 0.0, 0
+    n_on[:] = 0.0
+    for j in range(n_states):
+        counted = not idle[j]
+        if links is not None:
+            counted = True
+        n_counted += counted
+        for f in range(n_columns):
+            n_on[f] += counted and spins[f, j] > 0.0
+    for f in range(n_columns):
+        n_used += n_on[f] > 0.0
+    return n_counted, n_used
+
+
+@njit_inlined
 def logistic(x):
     """Return 1 / (1 + exp(-x))."""
     return 1.0 / (1.0 + math.exp(-x))
@@ -207,15 +225,7 @@ def draw_busy_bits(
     # Without links, idle states are integrated out. In a buffet, bits of no other state are
     # skipped.
     n_factors, n_states = spins.shape
-    n_on[:] = 0.0
-    n_counted = 0.0
-    for j in range(n_states):
-        counted = not idle[j]
-        if links is not None:
-            counted = True
-        n_counted += counted
-        for f in range(n_factors):
-            n_on[f] += counted and spins[f, j] > 0.0
+    n_counted, _ = count_on(spins, idle, links, n_on)
     # Draw every bit given all others; then swap a random bit of a state that is on with one that is
     # off, as often as it has bits of the rarer kind. Their numbers stay: the proposal is symmetric.
     now = 0.0

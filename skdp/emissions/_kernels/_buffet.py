@@ -34,7 +34,7 @@ import math
 
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_normal, next_double
-from skdp.emissions._kernels._binary_factors import logistic, write_change
+from skdp.emissions._kernels._binary_factors import count_on, logistic, write_change
 from skdp.emissions._kernels._gaussian import find_nearest, squared_distance
 from skdp.emissions._kernels._links import (
     flip_spin,
@@ -145,9 +145,7 @@ def draw_buffet_bits(
     """Draw the bits and the number of singles of every counted state."""
     # Without links, idle states are integrated out; with links, all states count.
     n_columns, n_states = spins.shape
-    n_counted, n_used = count_on(spins, idle, links, n_on), 0
-    for f in range(n_columns):
-        n_used += n_on[f] > 0.0
+    n_counted, n_used = count_on(spins, idle, links, n_on)
     for j in range(n_states):
         if links is None and idle[j]:
             continue
@@ -259,22 +257,6 @@ def moved_distance(links):
 
 
 @njit_inlined
-def count_on(spins, idle, links, n_on):
-    """Write the number of counted states with each factor; return the number of counted states."""
-    n_columns, n_states = spins.shape
-    n_counted = 0.0
-    n_on[:] = 0.0
-    for j in range(n_states):
-        counted = not idle[j]
-        if links is not None:
-            counted = True
-        n_counted += counted
-        for f in range(n_columns):
-            n_on[f] += counted and spins[f, j] > 0.0
-    return n_counted
-
-
-@njit_inlined
 def log_weight(on, n_counted, prior_off):
     """Return the log weight of a factor that is on in `on` of the counted states."""
     return math.lgamma(on) + math.lgamma(n_counted - on + prior_off)
@@ -313,7 +295,8 @@ def try_to_flip(spins, idle, f, g, gain, links, decay, rng):
 def exchange_meanings(spins, weights, idle, prior_off, scales, links, decay, n_on, places, rng):
     """Flip factors such that the means of all counted states stay the same."""
     n_columns, n_states = spins.shape
-    n_counted, n_used = count_on(spins, idle, links, n_on), 0
+    n_counted, _ = count_on(spins, idle, links, n_on)
+    n_used = 0
     for f in range(n_columns):
         if n_on[f] > 0.0:
             places[n_used] = f
@@ -396,10 +379,8 @@ def split_or_merge_equals(
     # The sum of their weights stays, and they are integrated out given it. A factor of all states
     # equals the background.
     n_columns, n_states = spins.shape
-    n_counted, n_used = count_on(spins, idle, links, n_on), 0
+    n_counted, n_used = count_on(spins, idle, links, n_on)
     done[:] = False
-    for f in range(n_columns):
-        n_used += n_on[f] > 0.0
     if links is not None:
         for j in range(n_states):
             write_distances_of(j, spins, links.all_distances[j])

@@ -324,8 +324,7 @@ def compare_gaussians(means, covariances, half_log_dets, matrix, vector, out):
                     square += vector[e] * vector[e]
                     total -= math.log(matrix[e, e])
                 total -= 0.125 * square
-            out[j, k] = min(total, 0.0)
-            out[k, j] = out[j, k]
+            out[j, k] = out[k, j] = min(total, 0.0)
     return True
 
 
@@ -342,8 +341,7 @@ def compare_intensities(log_intensities, out):
                 # From the difference of the logs, so that close intensities lose no digits.
                 away = math.exp(0.5 * high) * math.expm1(0.5 * (low - high))
                 total -= 0.5 * away * away
-            out[j, k] = total
-            out[k, j] = total
+            out[j, k] = out[k, j] = total
 
 
 @njit_internal_nogc
@@ -388,8 +386,7 @@ def compare_probabilities(log_probs, roots, out):
                 result = math.log(out[j, k])
             else:
                 result = log_product_of_roots(log_probs[j], log_probs[k])
-            out[j, k] = min(result, 0.0)
-            out[k, j] = out[j, k]
+            out[j, k] = out[k, j] = min(result, 0.0)
 
 
 @njit_loop
@@ -402,5 +399,4 @@ def compare_bits(bits, out):
             for d in range(0, bits.shape[1], 2):
                 zero, one = 0.5 * (bits[j, d] + bits[k, d]), 0.5 * (bits[j, d + 1] + bits[k, d + 1])
                 total += max(zero, one) + math.log1p(math.exp(-abs(zero - one)))
-            out[j, k] = min(total, 0.0)
-            out[k, j] = out[j, k]
+            out[j, k] = out[k, j] = min(total, 0.0)
