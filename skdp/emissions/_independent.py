@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, cast
@@ -35,6 +35,7 @@ from skdp.emissions._common._protocol import (
     EmissionModel,
     SummedEmission,
     SummedSampler,
+    resolve_part,
 )
 from skdp.emissions._discrete._bernoulli import BernoulliEmission
 from skdp.emissions._discrete._categorical import CategoricalEmission, CategoricalModel
@@ -82,12 +83,8 @@ def find_target_columns(blocks: Sequence[Block], parts: Sequence[Any]) -> Places
     owns = [getattr(part, "target_columns", None) for part in parts]
     if all(own is None for own in owns):
         return None
-    return np.concatenate(
-        [
-            block.columns if own is None else block.columns[own]
-            for block, own in zip(blocks, owns, strict=True)
-        ]
-    )
+    each = zip(blocks, owns, strict=True)
+    return np.concatenate([b.columns if own is None else b.columns[own] for b, own in each])
 
 
 @dataclass(frozen=True, eq=False)
@@ -416,25 +413,24 @@ class IndependentEmissions(NamedColumns, PartedEmission, BaseComposition):
         if "emissions" not in params and any(
             name in nested and isinstance(part, str) for name, part in parts
         ):
-            self._parts = [
-                (name, _resolve(part) if name in nested else part) for name, part in parts
-            ]
+            known = dict.fromkeys(nested, EMISSIONS)
+            self._parts = [(name, resolve_part(part, known.get(name, {}))) for name, part in parts]
         self._set_params("_parts", **params)
         return self
 
     @property
     def allows_nan(self) -> bool:
         """Whether NaN marks a missing value in at least some columns."""
-        try:
-            return any(_takes_nan(_resolve(part)) for _, part in self._parts)
-        except (TypeError, ValueError):  # `fit` raises an error
-            return False
+        return self._has_part(lambda part: _takes_nan(resolve_part(part, EMISSIONS)))
 
     @property
     def needs_inputs(self) -> bool:
         """Whether some columns are inputs, which are given and not modeled."""
+        return self._has_part(lambda part: getattr(part, "needs_inputs", False))
+
+    def _has_part(self, is_such: Callable[[Any], bool]) -> bool:
         try:
-            return any(getattr(part, "needs_inputs", False) for _, part in self._parts)
+            return any(is_such(part) for _, part in self._parts)
         except (TypeError, ValueError):  # `fit` raises an error
             return False
 
@@ -461,10 +457,6 @@ class IndependentEmissions(NamedColumns, PartedEmission, BaseComposition):
         kind = _KINDS[summed, comparable] if collapsed else IndependentSampler
         return kind(n_states, tuple(blocks), samplers)
 
-    def unsummed(self) -> list[Any]:
-        """Return the emissions that do not support observations in parts."""
-        return [part for own in self._read_emissions().values() for part in list_unsummed(own)]
-
     def _read_emissions(self) -> dict[str, Any]:
         """Return the emissions by name, or raise."""
         shape = "IndependentEmissions: emissions must be a list of (name, emission, columns)"
@@ -482,14 +474,8 @@ class IndependentEmissions(NamedColumns, PartedEmission, BaseComposition):
                 )
             if name in found:
                 raise ValueError(f"IndependentEmissions: two emissions have the name {name!r}.")
-            found[name] = _check_emission(name, _resolve(emission))
+            found[name] = _check_emission(name, resolve_part(emission, EMISSIONS))
         return found
-
-
-def _resolve(emission: Any) -> Any:
-    """Return the emission with a known name; return any other argument unchanged."""
-    is_known = isinstance(emission, str) and emission in EMISSIONS
-    return EMISSIONS[emission]() if is_known else emission
 
 
 def _make_part(emission: Any, block: Block, data: Any, n_states: int) -> Any:
@@ -529,7 +515,8 @@ def _check_emission(name: str, emission: Any) -> Any:
 def list_unsummed(emission: Any) -> list[Any]:
     """Return an emission or its components that do not support observations in parts."""
     if isinstance(emission, IndependentEmissions):
-        return emission.unsummed()
+        parts = emission._read_emissions().values()
+        return [unsummed for part in parts for unsummed in list_unsummed(part)]
     return [emission] if getattr(emission, "make_sampler_of", None) is None else []
 
 
@@ -537,7 +524,7 @@ def has_numbers(emission: Any) -> bool:
     """Return whether some columns are numbers or counts, between which a gap can be seen."""
     if isinstance(emission, IndependentEmissions):
         parts = [part[1] for part in emission.emissions if len(part) == 3]
-        return any(has_numbers(_resolve(part)) for part in parts)
+        return any(has_numbers(resolve_part(part, EMISSIONS)) for part in parts)
     return isinstance(emission, GaussianEmission | PoissonEmission)
 
 

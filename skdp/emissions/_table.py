@@ -249,14 +249,9 @@ def code_categories(
         return X
     known = None if reset else vars(estimator).get("categories_")
     of_fit = None if reset else vars(estimator).get("feature_names_in_")
-    X, categories = with_codes(
-        X,
-        partial(_find_columns, emission, of_fit),
-        known,
-        reset=reset,
-        allow_missing=allow_missing,
-        reads_types=reads_types,
-    )
+    find = partial(_find_columns, emission, of_fit)
+    options = {"reset": reset, "allow_missing": allow_missing, "reads_types": reads_types}
+    X, categories = with_codes(X, find, known, **options)
     if reset:
         vars(estimator).pop("categories_", None)
         if categories is not None:

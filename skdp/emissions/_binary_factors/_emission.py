@@ -375,7 +375,6 @@ class BuffetFactorSampler(BinaryFactorSampler):
     """Sampler of the binary vectors of all states, with a buffet prior, weights and noise."""
 
     amplitudes: FixedAmplitudes
-    _data_attributes: ClassVar[tuple[str, ...]] = BinaryFactorSampler._data_attributes
 
     def __init__(self, *parts: Any, mass_prior: tuple[float, float]):
         super().__init__(*parts)
@@ -460,10 +459,8 @@ class BuffetFactorSampler(BinaryFactorSampler):
         factors = self.factors if keep_idle else np.where(idle[:, np.newaxis], 0, self.factors)
         used = factors.any(axis=0)
         n_used, (n_states, n_dims) = np.count_nonzero(used), self.amplitudes.counts.shape
-        spins, weights = (
-            np.full((self.most_factors, n_states), -1.0),
-            np.zeros((self.most_factors + 1, n_dims)),
-        )
+        spins = np.full((self.most_factors, n_states), -1.0)
+        weights = np.zeros((self.most_factors + 1, n_dims))
         spins[:n_used] = 2.0 * factors.T[used] - 1.0
         weights[0], weights[1 : n_used + 1] = self.weights[0], self.weights[1:][used]
         return spins, weights

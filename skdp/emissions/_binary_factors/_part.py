@@ -184,11 +184,9 @@ class FixedAmplitudes(ChainComponent):
 
     def log_likelihood(self, known: Parameters) -> float:
         """Return log p(y given the states last given and parameters)."""
-        return float(
-            kernels.log_likelihood(
-                self.counts, self.means, self.probit, find_centers(known), known.precisions,
-                *self.noise(known),
-            )
+        return kernels.log_likelihood(
+            self.counts, self.means, self.probit, find_centers(known), known.precisions,
+            *self.noise(known),
         )  # fmt: skip
 
     def write_log_obs(self, known: Parameters, out: Floats) -> None:
@@ -712,25 +710,12 @@ class BinaryFactorSampler(ChainComponent):
 
 def make_links(coupling: Coupling) -> Links:
     """Return arrays for the likelihood of vectors given transitions; `start_links` fills them."""
-    n_states = coupling.counts.shape[1]
+    n = coupling.counts.shape[1]
     left = coupling.counts[:-1].sum(axis=1)
-    square, row = (n_states, n_states), n_states
-    return Links(
-        log_rates=coupling.log_rates,
-        log_rates_into=np.empty(square),
-        n_transitions=np.empty(square),
-        left=left.astype(np.float64),
-        busy=np.flatnonzero(left),
-        log_totals=np.empty(row),
-        distances=np.empty(row),
-        terms=np.empty(row),
-        terms_into=np.empty(row),
-        change=np.zeros(row),
-        growth=np.empty(row),
-        steps=np.empty(row),
-        row=np.empty(row),
-        all_distances=np.empty(square),
-    )
+    into, n_transitions, distances = np.empty((3, n, n))
+    busy, rows = np.flatnonzero(left), np.zeros((8, n))
+    left = left.astype(np.float64)
+    return Links(coupling.log_rates, into, n_transitions, left, busy, *rows, distances)
 
 
 def _center(values: Floats) -> Floats:

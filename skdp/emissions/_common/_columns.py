@@ -372,7 +372,7 @@ def find_moments(data: Observations) -> tuple[Ranges, Floats, Floats]:
     return ranges, mean, lower + np.tril(lower, -1).T
 
 
-def _rows(values: Floats) -> Floats:
+def as_rows(values: Floats) -> Floats:
     """Return values of one type, for which kernels are compiled once."""
     return as_readonly(np.ascontiguousarray(values))
 
@@ -381,18 +381,18 @@ def find_column_ranges(values: Floats) -> tuple[Ranges]:
     """Return the range of each column."""
     check_numbers(values)
     nothing = np.zeros(len(values), dtype=np.int64)
-    return (Ranges.of(_rows(values), nothing, values.shape[1], 1),)
+    return (Ranges.of(as_rows(values), nothing, values.shape[1], 1),)
 
 
 def add_up_columns(values: Floats, ranges: Ranges) -> Sums:
     """Return the sums of each column."""
-    return ranges.add_up(_rows(values), np.zeros(len(values), dtype=np.int64))
+    return ranges.add_up(as_rows(values), np.zeros(len(values), dtype=np.int64))
 
 
 def multiply_columns(values: Floats, mean: Floats, scales: Floats, unit: float) -> tuple[Places]:
     """Return sums of products of deviations from a mean, as integer multiples of the unit."""
     out = np.empty((len(mean), len(mean)), dtype=np.int64)
-    kernels.multiply(_rows(values), mean, scales, unit, out, np.empty(len(mean)))
+    kernels.multiply(as_rows(values), mean, scales, unit, out, np.empty(len(mean)))
     return (out,)
 
 
@@ -570,7 +570,7 @@ class ConstantColumns:
 
     def leave_out(self, values: Floats) -> Floats:
         """Return the columns that vary, (N, V)."""
-        return as_readonly(np.ascontiguousarray(values[:, self.varying]))
+        return as_rows(values[:, self.varying])
 
     def insert(self, array: Floats, fill: Any) -> Floats:
         """Return an array (..., V) with `fill` in the constant columns, (..., D)."""
@@ -687,15 +687,12 @@ class DependentColumns(ConstantColumns):
         values, noise = means[others] - slopes @ means[places], LEAST * deviations[others]
         if constants is None:
             return cls(places, others, values, slopes, noise, deviations[places])
-        n_constants = len(constants.constant)
-        return cls(
-            constants.varying[places],
-            np.append(constants.constant, constants.varying[others]),
-            np.append(constants.values, values),
-            np.vstack([np.zeros((n_constants, len(places))), slopes]),
-            np.append(np.ones(n_constants), noise),
-            deviations[places],
-        )
+        left_out = np.append(constants.constant, constants.varying[others])
+        slopes = np.vstack([np.zeros((len(constants.constant), len(places))), slopes])
+        noise = np.append(constants._find_noise(), noise)
+        values = np.append(constants.values, values)
+        own = constants.varying[places]
+        return cls(own, left_out, values, slopes, noise, deviations[places])
 
     def leave_out(self, values: Floats) -> Floats:
         """Return the other columns, (N, V); values missing there are told by those left out."""
@@ -713,7 +710,7 @@ class DependentColumns(ConstantColumns):
             found = (rest[some] - known @ slopes.T)[:, seen] @ inverse.T
             found = np.where(is_told, found * self.deviations[hidden], np.nan)
             own[np.ix_(some, hidden)] = found
-        return as_readonly(np.ascontiguousarray(own))
+        return as_rows(own)
 
     def insert(self, array: Floats, fill: Any) -> Floats:
         """Return an array (..., V) with linear functions of its entries plus `fill`, (..., D)."""

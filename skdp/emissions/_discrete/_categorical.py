@@ -188,13 +188,11 @@ class CategoricalEmission(PartedEmission):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_symbols": [Interval(Integral, 1, None, closed="left"), None],
         "prior": [
-            StrOptions({"auto"}),
-            Interval(Real, SMALLEST, LARGEST, closed="both"),
-            "array-like",
+            StrOptions({"auto"}), Interval(Real, SMALLEST, LARGEST, closed="both"), "array-like",
         ],
         "concentration_prior": [tuple, list],
         "base": [StrOptions({"uniform", "empirical"}), "array-like"],
-    }
+    }  # fmt: skip
 
     def __init__(
         self,
@@ -222,13 +220,8 @@ class CategoricalEmission(PartedEmission):
         is_drawn = isinstance(self.prior, str)
         # A begins at sqrt(V), between states of one symbol and states of uniform symbols.
         prior = n_symbols**-0.5 if is_drawn else self.prior
-        prior = as_floats(prior, "CategoricalEmission: prior")
-        in_range = np.all((prior >= SMALLEST) & (prior <= LARGEST))
-        if prior.shape not in ((), (n_symbols,)) or not in_range:
-            raise ValueError(
-                f"CategoricalEmission: prior must be 'auto', a positive number or {n_symbols} of "
-                f"them, from {SMALLEST:g} to {LARGEST:g}, got {shorten(self.prior)}."
-            )
+        words = f"'auto', a positive number or {n_symbols} of them,"
+        prior = read_shapes(self, prior, n_symbols, words)
         # A mixture has no fixed number of states: it needs memory for at least two clusters.
         check_memory(
             24.0 * n_symbols * max(n_states, 2),
@@ -273,11 +266,28 @@ class CategoricalEmission(PartedEmission):
         return base * (n_symbols / base.sum())
 
 
+def read_shapes(owner: Any, value: Any, n: int, words: str) -> Floats:
+    """Return a parameter of a Dirichlet prior, or an array of n of them, or raise a ValueError."""
+    kind = type(owner).__name__
+    shapes = as_floats(value, f"{kind}: prior")
+    if shapes.shape not in ((), (n,)) or not np.all((shapes >= SMALLEST) & (shapes <= LARGEST)):
+        raise ValueError(
+            f"{kind}: prior must be {words} from {SMALLEST:g} to {LARGEST:g}, got "
+            f"{shorten(owner.prior)}."
+        )
+    return shapes
+
+
 class DirichletSampler(DiscreteSampler):
     """Sampler of probabilities with Dirichlet priors, ordered by symbol, in all states."""
 
     prior: Floats  # (V,)
     log_probs: Floats  # (V, J)
+
+    def draw_parameters(self, rng: Stream) -> None:
+        """Draw theta given the stored statistics."""
+        sums = np.empty((2, self.counts.shape[1]))
+        kernels.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
 
     def parameters(self) -> tuple[Floats, ...]:
         """Return log theta, (J, V)."""
@@ -376,8 +386,7 @@ class CategoricalSampler(DirichletSampler):
         """Draw the concentration and theta given the stored statistics."""
         if self.concentration_prior is not None and not self.held:
             self._draw_concentration(*self.concentration_prior, rng)
-        sums = np.empty((2, self.counts.shape[1]))
-        kernels.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
+        super().draw_parameters(rng)
 
     @property
     def mixes_to_itself(self) -> bool:
@@ -533,14 +542,9 @@ class CategoricalSampler(DirichletSampler):
             return None
         before = self.prior
         self._draw_concentration(*self.concentration_prior, rng)
-        kernels.move_log_probs(
-            self.counts,
-            as_readonly(before),
-            as_readonly(self.prior),
-            self.log_probs,
-            np.empty((2, self.counts.shape[1])),
-            rng,
-        )
+        priors = as_readonly(before), as_readonly(self.prior)
+        sums = np.empty((2, self.counts.shape[1]))
+        kernels.move_log_probs(self.counts, *priors, self.log_probs, sums, rng)
         return before
 
     def restore_shared(self, before: Floats) -> None:

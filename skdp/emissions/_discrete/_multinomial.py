@@ -11,7 +11,7 @@ from numpy.polynomial.chebyshev import chebder, chebint
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
-from skdp._checks import LARGEST, SMALLEST, as_floats, shorten
+from skdp._checks import LARGEST, SMALLEST
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._arithmetic import round_sum, sum_exactly
 from skdp._numeric._numba import as_readonly
@@ -27,7 +27,7 @@ from skdp.emissions._common._columns import (
     refuse_stored,
 )
 from skdp.emissions._common._marginals import StatesMixin, fill_by_means
-from skdp.emissions._discrete._categorical import DirichletSampler
+from skdp.emissions._discrete._categorical import DirichletSampler, read_shapes
 from skdp.emissions._discrete._poisson import (
     BLOCK,
     MOST,
@@ -408,13 +408,8 @@ class MultinomialEmission(PartedEmission):
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> MultinomialSampler:
         n_kinds = data.n_features
-        prior = as_floats(self.prior, "MultinomialEmission: prior")
-        in_range = np.all((prior >= SMALLEST) & (prior <= LARGEST))
-        if prior.shape not in ((), (n_kinds,)) or not in_range:
-            raise ValueError(
-                f"MultinomialEmission: prior must be a positive number or {n_kinds} of them, one "
-                f"per column, from {SMALLEST:g} to {LARGEST:g}, got {shorten(self.prior)}."
-            )
+        words = f"a positive number or {n_kinds} of them, one per column,"
+        prior = read_shapes(self, self.prior, n_kinds, words)
         known = n_states, np.full(n_kinds, prior), summarize(data)
         if self.row_concentration is None:
             return MultinomialSampler(*known)
@@ -554,11 +549,6 @@ class MultinomialSampler(DirichletSampler):
         """Write the log probabilities of all steps at the expected probabilities of each state."""
         shapes = self.counts + self.prior[:, np.newaxis]
         kernels.weigh_events(*self._events, np.log(shapes / shapes.sum(axis=0)), out)
-
-    def draw_parameters(self, rng: Stream) -> None:
-        """Draw theta given the stored statistics."""
-        sums = np.empty((2, self.counts.shape[1]))
-        kernels.draw_log_probs(self.counts, self.prior, self.log_probs, sums, rng)
 
     def write_log_obs(self, out: Floats) -> None:
         kernels.weigh_events(*self._events, self.log_probs, out)

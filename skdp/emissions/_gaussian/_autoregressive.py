@@ -350,14 +350,9 @@ class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
             scale = read_array(
                 self, "covariance_prior", self.covariance_prior, (n_dims, n_dims), n_dims
             )
-        prior = RegressionPrior(
-            coefs,
-            self._read_precision(
-                means[:-n_dims], covariance, n_dims * shape[1] / _DISTANCE, n_dims
-            ),
-            dof,
-            self._factorize("covariance_prior", scale),
-        )
+        default = n_dims * shape[1] / _DISTANCE
+        root = self._read_precision(means[:-n_dims], covariance, default, n_dims)
+        prior = RegressionPrior(coefs, root, dof, self._factorize("covariance_prior", scale))
         return AutoregressiveSampler(n_states, design, prior, start, opening, constants, spread)
 
 

@@ -14,10 +14,9 @@ from scipy.special import gammaln
 
 from skdp._checks import is_list_like, shorten
 from skdp._numeric import Floats, Places
-from skdp._numeric._numba import as_readonly
 from skdp._sklearn_compat import HasMethods
 from skdp.emissions._common import Stream
-from skdp.emissions._common._columns import Ranges, Sums, check_numbers
+from skdp.emissions._common._columns import Ranges, Sums, as_rows, check_numbers
 from skdp.emissions._common._marginals import StatesMixin, StudentMarginals, variance_ratios
 from skdp.emissions._common._protocol import (
     SummedSampler,
@@ -327,11 +326,9 @@ class RegressionSampler(SummedSampler):
 
     def log_evidence(self) -> float:
         """Return the log density of all steps given the states."""
-        return float(
-            kernels.log_evidence_of_regressions(
-                self.counts, self.products, self.prior.dof, self._shift, self.maps.shape[1],
-                np.empty(self.products.shape[1:]),
-            )
+        return kernels.log_evidence_of_regressions(
+            self.counts, self.products, self.prior.dof, self._shift, self.maps.shape[1],
+            np.empty(self.products.shape[1:]),
         )  # fmt: skip
 
     def posterior(
@@ -408,9 +405,8 @@ def _write_predictives(
     """Write the log posterior predictive densities of all rows in all states, (N, J)."""
     width, n_states = rows.shape[1], out.shape[1]
     scratch = np.empty((width, width, n_states)), np.empty((width, n_states))
-    rows = as_readonly(np.ascontiguousarray(rows))  # of one type: the kernel is compiled once
     kernels.weigh_matrix_students(
-        rows, first, inverses, log_dets, freedoms, shift, n_dims, *scratch,
+        as_rows(rows), first, inverses, log_dets, freedoms, shift, n_dims, *scratch,
         np.empty((5, n_states)), out,
     )  # fmt: skip
 

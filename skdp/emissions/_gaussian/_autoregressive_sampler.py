@@ -245,19 +245,13 @@ class AutoregressiveSampler(RegressionSampler):
         return np.concatenate([slopes, factors], axis=2)
 
     def model(self) -> AutoregressiveModel | WideAutoregressiveModel:
-        means, covariances, freedoms, ratios, factors = self.posterior()
+        means, *rest = self.posterior()
         n_coefs = self.n_dims * len(self.design.lags)
+        trends = means[:, :, -1].copy() if self.design.has_trend else None
         model = AutoregressiveModel(
-            means[:, :, 1 : n_coefs + 1].copy(),
-            means[:, :, 0].copy(),
-            covariances,
-            freedoms,
-            ratios,
-            factors,
-            self.starting_lags,
-            self.design,
-            means[:, :, -1].copy() if self.design.has_trend else None,
-        )
+            means[:, :, 1 : n_coefs + 1].copy(), means[:, :, 0].copy(), *rest, self.starting_lags,
+            self.design, trends,
+        )  # fmt: skip
         return model if self.constants is None else WideAutoregressiveModel(model, self.constants)
 
 

@@ -254,12 +254,9 @@ class GaussianEmission(PartedEmission):
             if scale is None:
                 share = _SHARE ** (1.0 / n_dims) * max(dof - width - 1.0, 1.0)
                 scale = share * (covariance if full else np.diag(covariance))
-        return GaussianPrior(
-            mean.reshape(-1, width),
-            self._read_precision(width),
-            dof,
-            np.ascontiguousarray(scale).reshape(-1, width, width),
-        )
+        mean, precision = mean.reshape(-1, width), self._read_precision(width)
+        scale = np.ascontiguousarray(scale).reshape(-1, width, width)
+        return GaussianPrior(mean, precision, dof, scale)
 
     def _read_precision(self, width: int) -> float:
         """Return c."""

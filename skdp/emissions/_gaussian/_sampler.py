@@ -394,9 +394,7 @@ class GaussianSampler(SummedSampler):
         for _ in range(_N_MOVES):
             kernels.move_centers(values, states, centers, *scratch)
             kernels.find_nearest(values, weights, centers, states)
-        self.means[:] = centers.reshape(
-            self.means.shape
-        )  # missing values are first drawn about them
+        self.means[:] = centers.reshape(self.means.shape)  # missing values are drawn about them
 
     def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the missing values, then mu and Sigma, given the states."""

@@ -228,14 +228,9 @@ def weigh_powered_cells(i, rows, prior, clusters, n, own, out):
                     center -= w * (x - center) / (c - w)
                     spread = rest
                 result += log_gain_of_normal(
-                    x,
-                    w,
-                    center,
-                    spread,
-                    c - less,
-                    prior.dofs[d] + seen - less,
+                    x, w, center, spread, c - less, prior.dofs[d] + seen - less,
                     prior.resolutions[d],
-                )
+                )  # fmt: skip
         for d in range(rows.amounts.shape[1]):
             x = rows.amounts[i, d]
             if x == x:

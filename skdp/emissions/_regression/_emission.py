@@ -244,20 +244,14 @@ class RegressionEmission(NamedColumns, LinearEmission, SampledEmission):
             share = _SHARE ** (1.0 / n_dims) * max(dof - n_dims - 1.0, 1.0)
             deviations, varies = find_deviations(ClippedRows(InMemoryRows(targets)))
             floors = np.where(varies, LEAST, 1.0) * deviations
-            scale = (
-                share
-                * find_location_and_spread(left, roles, roles.targets, "Residuals of", floors)[1]
-            )
+            found = find_location_and_spread(left, roles, roles.targets, "Residuals of", floors)
+            scale = share * found[1]
         else:
             scale = read_array(
                 self, "covariance_prior", self.covariance_prior, (n_dims, n_dims), n_columns
             )
-        return RegressionPrior(
-            coefs,
-            self._read_precision(means, covariance, n_dims * width / _DISTANCE, n_columns),
-            dof,
-            self._factorize("covariance_prior", scale),
-        )
+        root = self._read_precision(means, covariance, n_dims * width / _DISTANCE, n_columns)
+        return RegressionPrior(coefs, root, dof, self._factorize("covariance_prior", scale))
 
 
 def find_log_rates(counts: Floats) -> Floats:

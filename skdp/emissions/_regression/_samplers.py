@@ -14,7 +14,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, make_seed_sequence
 from skdp._part import ChainComponent
 from skdp.emissions._common import Stream
-from skdp.emissions._common._columns import check_numbers, find_columns, refuse_cells
+from skdp.emissions._common._columns import as_rows, check_numbers, find_columns, refuse_cells
 from skdp.emissions._common._marginals import StatesMixin
 from skdp.emissions._common._protocol import Coupling, write_states_of_windows
 from skdp.emissions._discrete._poisson import MOST, stirling_rest
@@ -195,11 +195,6 @@ class RegressionModel(StatesMixin):
 # Base classes of regressions with Gaussian coefficients: prior, data and model.
 
 
-def as_rows(array: Floats) -> Floats:
-    """Return an array of one type, for which kernels are compiled once."""
-    return as_readonly(np.ascontiguousarray(array))
-
-
 class CoefPrior(NamedTuple):
     """Parameters of the Gaussian prior, with the intercept first."""
 
@@ -314,7 +309,7 @@ class NormalRegressionSampler(RegressionSampler):
         left = solve_triangular(scale_root, left.T, lower=True, check_finite=False).T
         rows = np.hstack([regressors, left])
         rows[np.isnan(targets).any(axis=1)] = np.nan
-        self._rows = as_readonly(np.ascontiguousarray(rows))
+        self._rows = as_rows(rows)
 
     def restrict(self, steps: Places, n_states: int) -> NormalRegressionSampler:
         other = NormalRegressionSampler(n_states, self.roles, self.prior, self.spread)
