@@ -61,7 +61,8 @@ class TableEmissionSampler(ChainComponent):
                 if hasattr(leaf, "take_rows_as_exact"):
                     leaf.take_rows_as_exact("with full covariances next to other parts")
                 others.append(leaf.cluster_terms())
-                n_rows = _count_rows(others[-1])
+                rows = others[-1].rows
+                n_rows = len(rows.values if hasattr(rows, "values") else rows.totals)
             else:
                 columns.append(own)
                 n_rows = len(own[0])
@@ -199,11 +200,6 @@ def _read_columns(leaf: Any) -> Any:
     """Return the columns of an emission, or None if they depend on each other."""
     read = getattr(leaf, "columns_of_cells", None)
     return None if read is None else read()
-
-
-def _count_rows(terms: ClusterTerms) -> int:
-    rows = terms.rows
-    return len(rows.values) if hasattr(rows, "values") else len(rows.totals)
 
 
 def _check_whole(leaf: Any, powers: Floats | None) -> None:

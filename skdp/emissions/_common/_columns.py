@@ -137,8 +137,8 @@ class ObservedSequences(Observations, Protocol):
 class InMemoryRows:
     """Observations in one part, perhaps with the offsets of sequences."""
 
-    def __init__(self, values: Floats, ptr: Places | None = None):
-        self.values, self._ptr = values, ptr
+    def __init__(self, values: Floats, ptr: Any = None):
+        self.values, self.ptr = values, ptr
 
     @property
     def n_features(self) -> int:
@@ -148,7 +148,7 @@ class InMemoryRows:
         return f(self.values, *args)
 
     def sum_sequences(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
-        return self.sum(f, self._ptr, *args)
+        return self.sum(f, self.ptr, *args)
 
 
 class DerivedRows:

@@ -134,26 +134,21 @@ class PoissonEmission(PartedEmission):
             return PoissonSampler(n_states, *prior)
         levels = [np.unique(found) for found in data.sum(list_levels)]
         is_drawn = isinstance(self.dispersion, str)
-        given = self._first_dispersions(data) if is_drawn else self.dispersion
+        given = self.dispersion
+        if is_drawn:  # it begins as if all counts were of a single state
+            means, excess = find_excess(data)
+            given = np.clip(excess / np.maximum(means, SMALLEST) ** 2, *_FIRST)
         dispersions = np.full(data.n_features, given, dtype=np.float64)
         sampler = DispersedSampler(n_states, *prior, dispersions, levels)
         sampler.is_drawn = is_drawn
         return sampler
-
-    def _first_dispersions(self, data: Observations) -> Floats:
-        """Return the first values of drawn dispersions: the counts are of a single state."""
-        ranges, means, squares = find_moments(data)
-        excess = np.diag(squares) / np.maximum(ranges.numbers, 1) - means
-        return np.clip(excess / np.maximum(means, SMALLEST) ** 2, *_FIRST)
 
     def _make_prior(self, data: Observations) -> tuple[Floats, Floats]:
         """Return shapes and rates of the prior of each column."""
         if self.shape is not None and self.rate is not None:
             return np.full(data.n_features, self.shape), np.full(data.n_features, self.rate)
         data.sum(check_part)
-        ranges, means, squares = find_moments(data)
-        numbers = np.maximum(ranges.numbers, 1)
-        excess = np.diag(squares) / numbers - means
+        means, excess = find_excess(data)
         means = np.maximum(means, 1.0)
         if self.rate is not None:
             return self.rate * means, np.full(data.n_features, self.rate)
@@ -162,6 +157,12 @@ class PoissonEmission(PartedEmission):
         else:
             shapes = np.maximum(means**2 / np.maximum(excess, means**2), SMALLEST)
         return shapes, shapes / means
+
+
+def find_excess(data: Observations) -> tuple[Floats, Floats]:
+    """Return the mean of each column, and its variance beyond that of Poisson noise."""
+    ranges, means, squares = find_moments(data)
+    return means, np.diag(squares) / np.maximum(ranges.numbers, 1) - means
 
 
 def list_levels(values: Floats) -> tuple[list[float], ...]:

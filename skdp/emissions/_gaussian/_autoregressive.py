@@ -229,18 +229,8 @@ class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
             than the largest lag.
         """
         validate_parameters(self)
-        design = LagDesign(read_lags(self.lags), self.trend == "ct")
-        check_lags(values, ptr, design.n_lags)
-        constants = self._find_constants(InMemoryRows(values, ptr))
-        spread = self._find_spread(InMemoryRows(values, ptr), constants)
-        if constants is not None:
-            values = constants.leave_out(values)
-        is_incomplete = bool(np.isnan(values).any())
-        if is_incomplete:
-            values = fill_for_priors(values, ptr, design)
-        return self._make_sampler_of(
-            InMemoryRows(values, ptr), n_states, design, constants, spread, is_incomplete
-        )
+        check_lags(values, ptr, self.n_lags)
+        return self._make_sampler_of(InMemoryRows(values, ptr), n_states)
 
     def make_sampler_of(self, data: ObservedSequences, n_states: int) -> AutoregressiveSampler:
         """Return the same sampler as `make_sampler`, for observations that may be in parts.
@@ -265,16 +255,7 @@ class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
             than the largest lag.
         """
         validate_parameters(self)
-        design = LagDesign(read_lags(self.lags), self.trend == "ct")
-        constants = self._find_constants(data)
-        spread = self._find_spread(data, constants)
-        if constants is not None:
-            data = VaryingColumns(data, constants)
-        return self._make_sampler_of(data, n_states, design, constants, spread, is_incomplete=False)
-
-    def _find_spread(self, data: Any, constants: Any) -> Floats | None:
-        """Return R of the columns that vary, or None if no column is on a grid."""
-        return read_resolution(self, data, None if constants is None else constants.varying)
+        return self._make_sampler_of(data, n_states)
 
     def _find_constants(self, data: ObservedSequences) -> ConstantColumns | None:
         """Return constant and dependent columns; None without any, or given an array of priors."""
@@ -287,16 +268,19 @@ class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
             read_dof(self, found.n_features)
         return found
 
-    def _make_sampler_of(
-        self,
-        data: ObservedSequences,
-        n_states: int,
-        design: LagDesign,
-        constants: ConstantColumns | None,
-        spread: Floats | None,
-        is_incomplete: bool,
-    ) -> AutoregressiveSampler:
-        """Return the sampler; parameters are valid, and constant columns have been left out."""
+    def _make_sampler_of(self, data: Any, n_states: int) -> AutoregressiveSampler:
+        """Return the sampler; parameters are valid."""
+        design = LagDesign(read_lags(self.lags), self.trend == "ct")
+        constants, is_incomplete = self._find_constants(data), False
+        spread = read_resolution(self, data, None if constants is None else constants.varying)
+        if isinstance(data, InMemoryRows):
+            values = data.values if constants is None else constants.leave_out(data.values)
+            is_incomplete = bool(np.isnan(values).any())
+            if is_incomplete:
+                values = fill_for_priors(values, data.ptr, design)
+            data = InMemoryRows(values, data.ptr)
+        elif constants is not None:
+            data = VaryingColumns(data, constants)
         n_dims, n_lags = data.n_features, design.n_lags
         full = design.all_lags()  # the first values of a sequence have all lags
         n_lagged, width = n_dims * n_lags, full.width(n_dims) + n_dims

@@ -134,9 +134,12 @@ class ScaleMixture:
         angles = np.arange(2 * _N_POINTS + 1) * np.pi / (2 * _N_POINTS)
         x = np.cos(angles)
         points, between = x[1::2], x[::2]
+        firsts = np.arange(n_pieces)[:, np.newaxis]
         at_points, at_others = (
-            self._add_up(np.expm1(self._place(grid, n_pieces)) / self._scales)
-            .T.reshape(-1, n_pieces, len(grid))
+            self._add_up(
+                np.expm1((firsts + 0.5 * (grid + 1.0)).reshape(-1, 1) / _PIECES_PER_UNIT)
+                / self._scales
+            ).T.reshape(-1, n_pieces, len(grid))
             for grid in (points, between)
         )  # fmt: skip
         coefficients = np.linalg.solve(
@@ -147,12 +150,6 @@ class ScaleMixture:
         if not np.all(errors <= _EXACT * (1.0 + np.abs(at_others))):
             return None
         return np.ascontiguousarray(coefficients.T.reshape(at_points.shape))
-
-    @staticmethod
-    def _place(grid: Floats, n_pieces: int) -> Floats:
-        """Return points of all pieces, (P M, 1), given those from -1 to 1."""
-        within = np.arange(n_pieces)[:, np.newaxis] + 0.5 * (grid + 1.0)
-        return within.reshape(-1, 1) / _PIECES_PER_UNIT
 
 
 @dataclass(frozen=True, eq=False)
