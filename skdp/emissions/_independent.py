@@ -676,7 +676,7 @@ class SummedIndependentSampler(CollapsedIndependentSampler):
     def is_incomplete(self) -> bool:
         return any(sampler.is_incomplete for sampler in self.samplers)
 
-    complete = SummedSampler.complete  # type: ignore[assignment]
+    complete: Any = SummedSampler.complete
 
     def complete_with(self, states: Places, key: Stream, first: int = 0) -> None:
         """Draw the missing values with a given key, from which a key for each part is derived."""

@@ -715,7 +715,8 @@ def make_links(coupling: Coupling) -> Links:
     into, n_transitions, distances = np.empty((3, n, n))
     busy, rows = np.flatnonzero(left), np.zeros((8, n))
     left = left.astype(np.float64)
-    return Links(coupling.log_rates, into, n_transitions, left, busy, *rows, distances)
+    arrays = coupling.log_rates, into, n_transitions, left, busy, *rows, distances
+    return Links._make(arrays)
 
 
 def _center(values: Floats) -> Floats:

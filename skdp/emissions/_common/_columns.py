@@ -334,7 +334,8 @@ class Ranges:
     def ends(self) -> tuple[NDArray[np.bool_], Floats, Floats]:
         """Which columns have values, and the least and the largest one, 0 without any."""
         seen = self.numbers > 0
-        return seen, *(np.where(seen, x[:, 0], 0.0) for x in (self.lows, self.highs))
+        lows, highs = (np.where(seen, x[:, 0], 0.0) for x in (self.lows, self.highs))
+        return seen, lows, highs
 
     @cached_property
     def _units(self) -> tuple[Floats, Floats, Floats]:
@@ -691,8 +692,8 @@ class DependentColumns(ConstantColumns):
         slopes = np.vstack([np.zeros((len(constants.constant), len(places))), slopes])
         noise = np.append(constants._find_noise(), noise)
         values = np.append(constants.values, values)
-        own = constants.varying[places]
-        return cls(own, left_out, values, slopes, noise, deviations[places])
+        varying = constants.varying[places]
+        return cls(varying, left_out, values, slopes, noise, deviations[places])
 
     def leave_out(self, values: Floats) -> Floats:
         """Return the other columns, (N, V); values missing there are told by those left out."""

@@ -467,10 +467,14 @@ class CountEvents(NamedTuple):
         ptr = np.concatenate([[0], np.cumsum(lengths)])
         return ptr, np.arange(ptr[-1]) + np.repeat(self.ptr[steps] - ptr[:-1], lengths)
 
+    @property
+    def steps(self) -> Places:
+        """Step of each event."""
+        return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+
     def sum(self, values: Floats) -> Floats:
         """Return the sums of values of the events of each step."""
-        steps = np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
-        return np.asarray(np.bincount(steps, values, len(self.ptr) - 1), dtype=np.float64)
+        return np.asarray(np.bincount(self.steps, values, len(self.ptr) - 1), dtype=np.float64)
 
     def take(self, steps: Places) -> CountEvents:
         """Return the events of some steps."""
@@ -599,8 +603,7 @@ class CompoundSampler(MultinomialSampler):
 
     def restrict(self, steps: Places, n_states: int) -> CompoundSampler:
         """Return a sampler for some of the observations, with their tables."""
-        other = super().restrict(steps, n_states)
-        assert isinstance(other, CompoundSampler)
+        other: Any = super().restrict(steps, n_states)
         _, places = self._events.find(steps)
         other._tables, other._log_joined = self._tables[places], self._log_joined[places]
         return other
@@ -722,7 +725,7 @@ class MultinomialModel(StatesMixin):
         shapes = self.probs * self.concentrations[:, np.newaxis]
         order = np.argsort(events.kinds, kind="stable")
         ends = np.cumsum(np.bincount(events.kinds, minlength=self.probs.shape[1]))
-        steps = np.repeat(np.arange(len(values)), np.diff(events.ptr))
+        steps = events.steps
         for v, own in enumerate(np.split(order, ends[:-1])):
             _add_rising(out, steps[own], events.amounts[own], shapes[:, v], 1.0)
         return out
@@ -755,9 +758,8 @@ class MultinomialModel(StatesMixin):
 def _draw_dirichlet(shapes: Floats, rng: np.random.Generator) -> Floats:
     """Return a draw for each row of Dirichlet parameters."""
     # Draws are in logarithms, because all shapes of a row may be tiny.
-    logs = np.log(rng.standard_gamma(shapes + 1.0)) - rng.standard_exponential(
-        shapes.shape
-    ) / np.maximum(shapes, 1e-300)
+    logs = np.log(rng.standard_gamma(shapes + 1.0))
+    logs -= rng.standard_exponential(shapes.shape) / np.maximum(shapes, 1e-300)
     probs = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(probs / probs.sum(axis=1, keepdims=True))
 

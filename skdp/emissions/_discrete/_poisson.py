@@ -333,8 +333,7 @@ class DispersedSampler(PoissonSampler):
         self._codes = as_readonly(np.ascontiguousarray(codes, dtype=np.int32))
 
     def restrict(self, steps: Places, n_states: int) -> DispersedSampler:
-        other = super().restrict(steps, n_states)
-        assert isinstance(other, DispersedSampler)
+        other: Any = super().restrict(steps, n_states)
         other._codes = as_readonly(self._codes[steps])
         return other
 
@@ -559,8 +558,7 @@ class PoissonModel(StatesMixin):
         """Return the function with the log probabilities of a column, and its parameters."""
         means = self.intensities[:, d]
         if self.dispersions is None:
-            assert self.shapes is not None
-            return log_negative_binomial, (means, self.shapes[:, d])
+            return log_negative_binomial, (means, self.shapes[:, d])  # type: ignore[index]
         f = float(self.dispersions[d])
         if self.shapes is None:
             return log_negative_binomial, (means, np.full(len(means), 1.0 / f))
@@ -578,9 +576,8 @@ class PoissonModel(StatesMixin):
             intensities = rng.standard_gamma(shapes) / rates
         if self.dispersions is not None:
             r = 1.0 / self.dispersions
-            intensities = (
-                intensities / r * rng.standard_gamma(np.broadcast_to(r, intensities.shape))
-            )
+            noise = rng.standard_gamma(np.broadcast_to(r, intensities.shape))
+            intensities = intensities / r * noise
         return rng.poisson(np.minimum(intensities, MOST)).astype(np.float64)
 
     def marginals(self) -> CountMarginals:

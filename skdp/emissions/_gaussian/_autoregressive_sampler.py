@@ -161,7 +161,7 @@ class AutoregressiveSampler(RegressionSampler):
         design: LagDesign,
         prior: RegressionPrior,
         start: StartingLags,
-        opening: Floats | None = None,
+        opening: Any = None,
         constants: ConstantColumns | None = None,  # columns that only the models have
         spread: Floats | None = None,  # R of columns on a grid, see `_columns`
     ):
@@ -186,13 +186,12 @@ class AutoregressiveSampler(RegressionSampler):
         if self.constants is not None:
             values = self.constants.leave_out(values)
         check_lags(values, ptr, self.n_lags)
-        self._gaps = Gaps.of(values, ptr, self.n_lags)
+        self._gaps: Any = Gaps.of(values, ptr, self.n_lags)
         if self._gaps is None:
             self._write_rows(values, ptr)
         elif self._drawn is not None and len(self._drawn) == len(self._gaps.steps):
             self._fill(self._drawn)
         else:
-            assert self.opening is not None
             states, key = np.zeros(len(values), dtype=np.int64), np.zeros(4, dtype=np.uint64)
             self._draw_missing(states, self.opening[np.newaxis], key)
 
@@ -202,14 +201,12 @@ class AutoregressiveSampler(RegressionSampler):
 
     def _fill(self, drawn: Floats) -> None:
         """Set the missing values."""
-        assert self._gaps is not None
         self._drawn = drawn
         self._write_rows(self._gaps.write(drawn), self._gaps.ptr)
 
     def _draw_missing(
         self, states: Places, whitening: Floats, key: NDArray[np.uint64], first: int = 0
     ) -> None:
-        assert self._gaps is not None
         self._fill(self._gaps.draw(states, self.design, whitening, self.starting_lags, key, first))
 
     def adopt(self, other: Self) -> None:
@@ -245,12 +242,12 @@ class AutoregressiveSampler(RegressionSampler):
         return np.concatenate([slopes, factors], axis=2)
 
     def model(self) -> AutoregressiveModel | WideAutoregressiveModel:
-        means, *rest = self.posterior()
+        means, covariances, freedoms, ratios, factors = self.posterior()
         n_coefs = self.n_dims * len(self.design.lags)
         trends = means[:, :, -1].copy() if self.design.has_trend else None
         model = AutoregressiveModel(
-            means[:, :, 1 : n_coefs + 1].copy(), means[:, :, 0].copy(), *rest, self.starting_lags,
-            self.design, trends,
+            means[:, :, 1 : n_coefs + 1].copy(), means[:, :, 0].copy(), covariances, freedoms,
+            ratios, factors, self.starting_lags, self.design, trends,
         )  # fmt: skip
         return model if self.constants is None else WideAutoregressiveModel(model, self.constants)
 

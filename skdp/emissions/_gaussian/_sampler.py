@@ -254,7 +254,7 @@ class GaussianSampler(SummedSampler):
         self.spread: Floats | None = None  # (B, W): R of columns on a grid, see `_columns`
         self.resolution_is_given = False
         # In mixtures, the observations with missing values as last drawn; kernels write to it.
-        self.completed: Floats | None = None
+        self.completed: Any = None
         self.n_states = n_states
         n_blocks, width = prior.mean.shape
         n_components = n_states * n_blocks
@@ -279,7 +279,7 @@ class GaussianSampler(SummedSampler):
         self.is_incomplete = self._missing is not None and not bool(
             np.isin(self._missing.n_seen, (0, width)).all()
         )
-        self._filled: Floats | None = None
+        self._filled: Any = None
         if self.completed is not None and self.completed.shape != values.shape:
             self.completed = None  # those of other observations
 

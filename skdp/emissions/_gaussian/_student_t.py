@@ -575,7 +575,7 @@ class StudentTSampler(GaussianSampler):
         self.limits: tuple[Floats, Floats] | None = None
         self.masses = np.zeros(len(self.counts))
         self._log_density_of_weights = 0.0
-        self.drawn_weights: Floats | None = None
+        self.drawn_weights: Any = None  # in mixtures
 
     def attach(self, values: Floats) -> None:
         if self.limits is not None:
@@ -591,7 +591,7 @@ class StudentTSampler(GaussianSampler):
         n_steps, width = len(self._values), self.means.shape[1]
         seen = ~np.isnan(self._values).reshape(n_steps, -1, width)
         self._n_observed = seen.sum(axis=2).astype(np.float64)
-        self._weights: Floats | None = None
+        self._weights: Any = None
 
     @property
     def first_freedoms(self) -> tuple[float, ...]:
@@ -710,25 +710,20 @@ class StudentTSampler(GaussianSampler):
         if self.completed is None:
             self.completed = self._completed_by_means()
             self.drawn_weights = np.ones((len(self._values), len(self.prior.mean)))
-        assert self.drawn_weights is not None
         return augmented_terms(
             self.completed, self.drawn_weights, np.isnan(self._values), 0.5 * self.freedom,
             self.prior, self.spread,
         )  # fmt: skip
 
-    def take_latent(self, rows: NDArray[np.intp], part: GaussianSampler) -> None:
+    def take_latent(self, rows: NDArray[np.intp], part: Any) -> None:
         """Adopt nu, and the weights and missing values of some rows, from their sampler."""
         super().take_latent(rows, part)
-        assert isinstance(part, StudentTSampler)
-        assert self.drawn_weights is not None
         self.drawn_weights[rows] = part.drawn_weights
         self.freedom = part.freedom
 
     def draw_shared(self, labels: Places, n_clusters: int, rng: Stream) -> None:
         """Draw the prior's scale, nu, the weights and the missing values given the clusters."""
         # The last three are drawn given mu and Sigma, each with the later ones integrated out.
-        assert self.completed is not None
-        assert self.drawn_weights is not None
         part = self._of_rows(self, n_clusters, self.scale_prior)
         part._take(as_readonly(self.completed), as_readonly(self.drawn_weights), labels)
         part.draw_parameters(rng)  # mu and Sigma are dropped in the end
@@ -739,8 +734,6 @@ class StudentTSampler(GaussianSampler):
 
     def _take_filled(self, part: StudentTSampler, labels: Places, rng: Stream) -> None:
         """Adopt the missing values that a part has drawn, and draw the values of empty blocks."""
-        assert self.completed is not None
-        assert self.drawn_weights is not None
         n_blocks, width = self.prior.mean.shape
         filled = np.array(part._filled).reshape(-1, n_blocks, width)
         rows, blocks = np.nonzero(np.isnan(filled[:, :, 0]))
@@ -821,8 +814,6 @@ class StudentTSampler(GaussianSampler):
         """Draw nu, the weights and the missing values, then mu and Sigma, given the states."""
         if self._filled is None:
             self.complete(states, rng)
-        assert self._filled is not None
-        assert self._weights is not None
         self._take(self._filled, self._weights, states)
         self._filled = self._weights = None
         self.draw_parameters(rng)

@@ -754,27 +754,22 @@ def find_panels(n, start, low, high, a, b, slope, out):
     if a <= 0.0 or b <= 0.0:  # known probabilities of 0 or 1: all mass is at one end
         out[0] = start
         return
-    k, log_p = start, 0.0
-    while k > low and log_p > LOG_NEGLIGIBLE and count < MOST_PANELS // 2:
-        width, rise = _panel_width(k, n, a, b, slope, 0.5, 1.0)
-        if k - low - width < 1.0:
-            width = k - low
-        log_p -= rise * width
-        k -= width
-        out[count] = k
-        count += 1
-    out[:count] = out[:count][::-1].copy()
-    out[count] = start
-    count += 1
-    k, log_p = start, 0.0
-    while k < high and log_p > LOG_NEGLIGIBLE and count < MOST_PANELS:
-        width, rise = _panel_width(k, n, a, b, slope, 1.0, 0.5)
-        if high - k - width < 1.0:
-            width = high - k
-        log_p += rise * width
-        k += width
-        out[count] = k
-        count += 1
+    for sign in (-1.0, 1.0):
+        end, most = (low, MOST_PANELS // 2) if sign < 0.0 else (high, MOST_PANELS)
+        share_left, share_right = (0.5, 1.0) if sign < 0.0 else (1.0, 0.5)
+        k, log_p = start, 0.0
+        while sign * (end - k) > 0.0 and log_p > LOG_NEGLIGIBLE and count < most:
+            width, rise = _panel_width(k, n, a, b, slope, share_left, share_right)
+            if sign * (end - k) - width < 1.0:
+                width = sign * (end - k)
+            log_p += sign * rise * width
+            k += sign * width
+            out[count] = k
+            count += 1
+        if sign < 0.0:
+            out[:count] = out[:count][::-1].copy()
+            out[count] = start
+            count += 1
 
 
 @njit
