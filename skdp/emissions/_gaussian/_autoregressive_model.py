@@ -320,9 +320,8 @@ class RegressionSampler(SummedSampler):
             self.products, n_dims, inverses, log_dets, np.empty(self.products.shape[1:])
         )
         freedoms = self.prior.dof + self.counts - (n_dims - 1.0)
-        _write_predictives(
-            self._rows, self._first, inverses, log_dets, freedoms, self._shift, n_dims, out
-        )
+        known = self._first, inverses, log_dets, freedoms, self._shift
+        _write_predictives(self._rows, n_dims, out, *known)
 
     def log_evidence(self) -> float:
         """Return the log density of all steps given the states."""
@@ -369,7 +368,8 @@ def weigh(
     inverses[:, n:, :n] = -factors @ means
     inverses[:, n:, n:] = factors
     out = np.empty((len(rows), n_states))
-    _write_predictives(rows, 1.0, inverses, log_determinants(factors), freedoms, 0.0, n_dims, out)
+    known = 1.0, inverses, log_determinants(factors), freedoms, 0.0
+    _write_predictives(rows, n_dims, out, *known)
     return out
 
 
@@ -392,23 +392,14 @@ def draw_noise(
     return sizes[:, np.newaxis] * noise
 
 
-def _write_predictives(
-    rows: Floats,
-    first: float,
-    inverses: Floats,
-    log_dets: Floats,
-    freedoms: Floats,
-    shift: float,
-    n_dims: int,
-    out: Floats,
-) -> None:
+def _write_predictives(rows: Floats, n_dims: int, out: Floats, *known: Any) -> None:
     """Write the log posterior predictive densities of all rows in all states, (N, J)."""
+    # `known` are the constant, inverses, log_dets, freedoms and the shift: see the kernels.
     width, n_states = rows.shape[1], out.shape[1]
     scratch = np.empty((width, width, n_states)), np.empty((width, n_states))
     kernels.weigh_matrix_students(
-        as_rows(rows), first, inverses, log_dets, freedoms, shift, n_dims, *scratch,
-        np.empty((5, n_states)), out,
-    )  # fmt: skip
+        as_rows(rows), *known, n_dims, *scratch, np.empty((5, n_states)), out
+    )
 
 
 # The model in a stored sample: predictive distributions of states.

@@ -121,21 +121,14 @@ def interpolate(values: Floats, ptr: Places) -> Floats:
 
 
 def make_rows(
-    values: Floats,
-    ptr: Places,
-    design: LagDesign,
-    coefs: Floats,
-    precision_root: Floats | None = None,
-    scale_root: Floats | None = None,
+    values: Floats, ptr: Places, design: LagDesign, coefs: Floats, *roots: Floats
 ) -> Floats:
-    """Return regressors and residuals in units of a prior; roots None: those of the values."""
+    """Return regressors and residuals in units of a prior, or without roots of the values."""
     # Rows of given steps, and of steps that are incomplete or have incomplete lags, are NaN.
-    roots = (
-        np.eye(n) if root is None else np.ascontiguousarray(root)
-        for root, n in ((precision_root, coefs.shape[1]), (scale_root, len(coefs)))
-    )
+    if not roots:
+        roots = np.eye(coefs.shape[1]), np.eye(len(coefs))
     rows = np.empty((len(values), design.width(len(coefs)) + len(coefs)))
-    known = np.ascontiguousarray(coefs), *roots
+    known = map(np.ascontiguousarray, (coefs, *roots))
     kernels.write_rows(
         as_readonly(values), as_readonly(ptr), as_readonly(np.array(design.lags)),
         design.has_trend, *map(as_readonly, known), rows,

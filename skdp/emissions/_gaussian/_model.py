@@ -54,19 +54,14 @@ def list_missing(values: Floats, width: int) -> Missing | None:
 
 
 def write_log_densities(
-    values: Floats,
-    missing: Missing | None,
-    means: Floats,
-    factors: Floats,
-    log_dets: Floats | None,
-    freedoms: Floats | None,
-    out: Floats,
+    values: Floats, missing: Missing | None, known: tuple[Any, ...], out: Floats
 ) -> None:
     """Write log densities of the observed values of all steps in all states: see the kernels."""
+    means, factors, _, freedoms = known
     n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
     exponents = None if freedoms is None else np.empty((n_dims // width, n_states))
     scratch = np.empty((n_dims, width, n_states)), np.empty((n_dims + 3, n_states)), exponents
-    kernels.weigh_vectors(values, means, factors, log_dets, freedoms, *scratch, out)
+    kernels.weigh_vectors(values, *known, *scratch, out)
     if missing is not None:
         more = np.empty((width, width)), np.empty(width)
         kernels.weigh_incomplete(values, *missing, means, factors, freedoms, *scratch, *more, out)
@@ -164,7 +159,7 @@ class GaussianModel(VectorModel):
             freedoms = np.array(self.degrees_of_freedom).reshape(-1)
             factors = factorize_precisions(scales * freedoms[:, np.newaxis, np.newaxis])
             log_dets = None
-        write_log_densities(values, missing, means, factors, log_dets, freedoms, out)
+        write_log_densities(values, missing, (means, factors, log_dets, freedoms), out)
         return out
 
     def sample(self, states: Places, rng: np.random.Generator) -> Floats:

@@ -496,10 +496,8 @@ class GaussianSampler(SummedSampler):
         return values
 
     def write_log_obs(self, out: Floats) -> None:
-        write_log_densities(
-            self._values, self._missing, self.means, self.precision_factors, self.log_dets, None,
-            out,
-        )  # fmt: skip
+        known = self.means, self.precision_factors, self.log_dets, None
+        write_log_densities(self._values, self._missing, known, out)
         self._subtract_traces(out)
 
     def log_evidence(self) -> float:

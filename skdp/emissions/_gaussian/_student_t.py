@@ -498,13 +498,10 @@ class StudentTEmission(GaussianEmission):
         resolution: str | float | ArrayLike | None = "auto",
     ):
         super().__init__(
-            covariance_type,
-            mean_prior=mean_prior,
-            mean_precision_prior=mean_precision_prior,
-            degrees_of_freedom_prior=degrees_of_freedom_prior,
-            covariance_prior=covariance_prior,
+            covariance_type, mean_prior=mean_prior, mean_precision_prior=mean_precision_prior,
+            degrees_of_freedom_prior=degrees_of_freedom_prior, covariance_prior=covariance_prior,
             resolution=resolution,
-        )
+        )  # fmt: skip
         self.degrees_of_freedom = degrees_of_freedom
         self.tail_prior = tail_prior
 
@@ -822,7 +819,7 @@ class StudentTSampler(GaussianSampler):
         """Write the log densities of the observed values, with the weights integrated out."""
         freedoms = np.full(len(self.counts), self.freedom)
         factors = self.precision_factors / np.sqrt(freedoms)[:, np.newaxis, np.newaxis]
-        write_log_densities(self._values, self._missing, self.means, factors, None, freedoms, out)
+        write_log_densities(self._values, self._missing, (self.means, factors, None, freedoms), out)
         self._subtract_traces(out)
 
     def write_log_scores(self, out: Floats) -> None:
