@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,13 +44,6 @@ class Parameters(NamedTuple):
     factors: NDArray[np.int8]  # (J, F)
     weights: Floats  # (F + 1, D)
     precisions: Floats  # (D,)
-
-
-class FactorEvidence(NamedTuple):
-    """Statistics of the observations on which vectors depend; one of the two fields is None."""
-
-    moments: kernels.Moments | None
-    projections: amplitude_kernels.Projections | None
 
 
 class GapPattern(NamedTuple):
@@ -136,13 +129,13 @@ class FixedAmplitudes(ChainComponent):
         """Return which states have values."""
         return np.any(self.counts > 0.0, axis=1)
 
-    def evidence(self, known: Parameters) -> FactorEvidence:
-        """Return the statistics of the observations on which vectors depend."""
+    def evidence(self, known: Parameters) -> tuple[Any, Any]:
+        """Return the statistics on which vectors depend: `Moments` or `Projections`, and None."""
         moments = kernels.Moments(
             self.counts, self.means, known.weights, known.precisions, self.probit,
             *np.empty((2, len(self.probit))),
         )  # fmt: skip
-        return FactorEvidence(moments, None)
+        return moments, None
 
     def draw(self, filled: Floats, states: Places, known: Parameters, rng: Stream) -> None:
         """Draw nothing: amplitudes are all 1."""
@@ -281,14 +274,14 @@ class VaryingAmplitudes(ChainComponent):
         """Return which states have steps."""
         return self._counts > 0.0
 
-    def evidence(self, known: Parameters) -> FactorEvidence:
+    def evidence(self, known: Parameters) -> tuple[Any, Any]:
         n_factors = len(self._products)
         projections = amplitude_kernels.Projections(
             self.variance, self._products, self._counts, self._totals, self._outer,
             np.empty(n_factors, dtype=np.int64), np.empty((n_factors, n_factors)),
             *np.empty((2, n_factors)),
         )  # fmt: skip
-        return FactorEvidence(None, projections)
+        return None, projections
 
     def draw(self, filled: Floats, states: Places, known: Parameters, rng: Stream) -> None:
         """Draw the amplitudes, and tau^2 given them; add up the statistics for the weights."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -423,8 +423,7 @@ class DispersedSampler(PoissonSampler):
         return {"emission_dispersion": float(self.prior.mean())} if self.is_drawn else {}
 
     def model(self) -> PoissonModel:
-        shapes = self.shapes + self.totals
-        return PoissonModel(shapes / (self.rates + self.counts), shapes, self.prior)
+        return replace(super().model(), dispersions=self.prior)
 
     def known_model(self, parameters: tuple[Floats, ...]) -> PoissonModel:
         return PoissonModel(np.exp(parameters[0]), None, self.prior)

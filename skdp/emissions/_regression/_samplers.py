@@ -554,23 +554,13 @@ class LogisticRegressionModel(CoefModel):
 # Poisson regressions: sampler and model.
 
 
-class Counts(NamedTuple):
-    """Targets and what depends on them only: see `_kernels/_poisson`."""
-
-    counts: Floats
-    log_counts: Floats
-    constants: Floats
-
-    @classmethod
-    def read(cls, targets: Floats) -> Counts:
-        """Return the counts of targets, (N, D), which may be NaN."""
-        positive = np.where(targets > 0.0, targets, 1.0)
-        constants = -0.5 * np.log(2.0 * np.pi * positive) - stirling_rest(positive)
-        return cls(
-            as_rows(np.where(np.isnan(targets), -1.0, targets)),
-            as_rows(np.log(positive)),
-            as_rows(np.where(targets > 0.0, constants, 0.0)),
-        )
+def read_counts(targets: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return targets, (N, D), -1 for NaN, their logs, and constants: see `_kernels/_poisson`."""
+    positive = np.where(targets > 0.0, targets, 1.0)
+    constants = -0.5 * np.log(2.0 * np.pi * positive) - stirling_rest(positive)
+    constants = np.where(targets > 0.0, constants, 0.0)
+    counts = np.where(np.isnan(targets), -1.0, targets)
+    return as_rows(counts), as_rows(np.log(positive)), as_rows(constants)
 
 
 class PoissonRegressions(CoefRegressions):
@@ -642,7 +632,7 @@ class PoissonRegressionSampler(PoissonRegressions):
 
     def attach(self, values: Floats) -> None:
         inputs, targets = self.roles.split(values)
-        self._data = (*self.prior.regress(inputs), *Counts.read(targets))
+        self._data = (*self.prior.regress(inputs), *read_counts(targets))
         self._steps = np.arange(len(values))
 
     def complete(self, states: Places, rng: Stream) -> None:
@@ -710,7 +700,7 @@ class PoissonRegressionModel(CoefModel):
         inputs, targets = self.roles.split(values)
         rows, coefs = self._join(inputs)
         out = np.empty((len(rows), len(coefs)))
-        poisson_kernels.weigh_means(rows, *Counts.read(targets), coefs, self.coef_factors, out)
+        poisson_kernels.weigh_means(rows, *read_counts(targets), coefs, self.coef_factors, out)
         return out
 
     def predict(self, inputs: Floats) -> Floats:

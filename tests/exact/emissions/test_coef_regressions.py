@@ -20,7 +20,7 @@ from skdp._numeric._numba import njit
 from skdp.emissions import RegressionEmission
 from skdp.emissions._kernels import _logistic as _kernels_logistic
 from skdp.emissions._kernels import _poisson as _kernels_poisson
-from skdp.emissions._regression._samplers import Counts
+from skdp.emissions._regression._samplers import read_counts
 
 NAN = math.nan
 PRECISION = np.array([[0.5, 0.1], [0.1, 0.3]])  # of the coefficient of the input and the intercept
@@ -480,7 +480,7 @@ def _write_log_means(counts, log_counts, constants, means, deviation, out):
 
 def log_mean_poissons(counts, means, deviation):
     out = np.empty((len(means), len(counts)))
-    read = [a[:, 0] for a in Counts.read(np.array(counts)[:, np.newaxis])]
+    read = [a[:, 0] for a in read_counts(np.array(counts)[:, np.newaxis])]
     _write_log_means(*read, np.array(means), deviation, out)
     return out
 
@@ -534,7 +534,7 @@ def test_absurd_log_rates(mean, deviation):
 def test_huge_counts():
     """Log probabilities near the mean, where they are almost those of a Gaussian."""
     y = 2.0**52
-    _, log_count, constant = (float(a[0, 0]) for a in Counts.read(np.array([[y]])))
+    _, log_count, constant = (float(a[0, 0]) for a in read_counts(np.array([[y]])))
     values = np.column_stack([np.full(20, y), np.arange(20) % 3])
     sampler = RegressionEmission(0, output="poisson").make_sampler(values, 2)
     sampler.attach(values)
