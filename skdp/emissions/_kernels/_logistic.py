@@ -99,19 +99,13 @@ def solve_mean(precision, linear, factor, mean):
             factor[k, e] = precision[k, e]
     if not factorize(factor):
         return False
-    solve_forward(factor, linear, mean)
+    for k in range(width):
+        x = linear[k]
+        for e in range(k):
+            x -= factor[k, e] * mean[e]
+        mean[k] = x / factor[k, k]
     solve_back(factor, mean)
     return True
-
-
-@njit_internal_nogc
-def solve_forward(factor, right, x):
-    """Write L^-1 b to x."""
-    for k in range(x.shape[0]):
-        y = right[k]
-        for e in range(k):
-            y -= factor[k, e] * x[e]
-        x[k] = y / factor[k, k]
 
 
 @njit_internal_nogc
@@ -127,9 +121,12 @@ def solve_back(factor, x):
 @njit_internal_nogc
 def find_square(row, factor, scratch):
     """Return |L^-1 p|^2, the variance of the predictor."""
-    solve_forward(factor, row, scratch)
     result = 0.0
     for k in range(row.shape[0]):
+        x = row[k]
+        for e in range(k):
+            x -= factor[k, e] * scratch[e]
+        scratch[k] = x / factor[k, k]
         result += scratch[k] * scratch[k]
     return result
 

@@ -195,7 +195,11 @@ def find_means(
     for j in range(n_states):
         for d in range(n_targets):
             mean, factor = means[j, d], factors[j, d]
-            shared.solve_forward(factor, linears[j, d], mean)
+            for k in range(width):
+                x = linears[j, d, k]
+                for e in range(k):
+                    x -= factor[k, e] * mean[e]
+                mean[k] = x / factor[k, k]
             shared.solve_back(factor, mean)
             for k in range(width):
                 mean[k] += modes[j, d, k]
