@@ -45,7 +45,7 @@ from skdp.sequence._divisions import (
 )
 from skdp.sequence._hmm._messages import split_by_sequence
 
-_CLIP = 4.0
+CLIP = 4.0
 """With "auto", values count as at most this far from the median of five around them, in standard
 deviations of these distances, so that one or two outliers are no part of their own."""
 
@@ -722,7 +722,7 @@ class ChangePointDetector(SequenceTransformer):
         scale = np.where(scale > 0.0, scale, 1.0)
         clip = np.full(len(center), np.inf)
         if is_auto:
-            clip = _CLIP * find_scale(np.concatenate([x - smooth(x) for x in panel]))
+            clip = CLIP * find_scale(np.concatenate([x - smooth(x) for x in panel]))
         trends = {"auto": (False, True), "level": (False,), "linear": (True,)}[self.trend]
         phi: Any = self.autocorrelation
         return [

@@ -33,6 +33,8 @@ from skdp.preprocessing._windows import (
     has_waves,
 )
 from skdp.sequence._base import check_columns_observed
+from skdp.sequence._change_point_detector import CLIP, find_scale
+from skdp.sequence._divisions import smooth
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
 from skdp.sequence._hmm._messages import KnownStates, check_known_states
 
@@ -266,6 +268,30 @@ def forget(panel: SequencePanel, memory: NDArray[np.float64]) -> SequencePanel:
     return SequencePanel(panel.values - memory * before, panel.ptr)
 
 
+# Values without the tails of their noise.
+
+
+def _find_middle(panel: SequencePanel) -> NDArray[np.float64]:
+    """Return the median of the five steps around each step."""
+    return np.concatenate([smooth(part) for part in panel])
+
+
+def find_noise(panel: SequencePanel) -> NDArray[np.float64]:
+    """Return the deviation, without tails, of values from the median of five; inf if it is 0."""
+    noise = find_scale(panel.values - _find_middle(panel))
+    return np.where(noise > 0.0, noise, np.inf)
+
+
+def limit_noise(panel: SequencePanel, noise: NDArray[np.float64]) -> SequencePanel:
+    """Return values at most `CLIP` deviations, or as far as in another column, from the median."""
+    # Far values in one column are tails or errors, in two of them at the same step an event.
+    middle = _find_middle(panel)
+    apart = np.nan_to_num(np.abs(panel.values - middle) / noise)
+    second = np.sort(apart, axis=1)[:, -2:-1] if apart.shape[1] > 1 else 0.0
+    most = np.maximum(second, CLIP) * noise
+    return SequencePanel(np.clip(panel.values, middle - most, middle + most), panel.ptr)
+
+
 # Columns on coarse grids.
 
 
@@ -435,6 +461,14 @@ class StateDetector(
     column. So a sensor that drifts hardly counts, while one with levels in noise does. The
     criterion decides whether these states are better. Windows are taken as they are.
 
+    Noise may have long tails, and sensors make gross errors, which normal states would explain by
+    states of a few steps. So a value counts as at most four standard deviations of the noise from
+    the median of the five around it, as in `ChangePointDetector`, or as far as another column is at
+    the same step: a value that is far in one column is an error, in several an event. States that
+    last one or two steps of noisy values in a single column are therefore not found; ``HDPHMMLT``
+    finds them. In 9,000 steps or more of very skewed noise, such as lognormal, parts that differ
+    by chance may still be states.
+
     The constants (two periods in a window, half a window as its hop, five components, the
     stickiness, at least 100 observations, the shares of the evidence, the penalties) were chosen on
     one half of a published benchmark.
@@ -567,6 +601,7 @@ class StateDetector(
         if reader.features_ is None:
             reader.memory_ = np.zeros(panel.n_features)
             reader.resolution_ = find_coarse_steps(panel.values)
+            reader._noise = find_noise(panel)
         known = check_known_states(y if self.use_y else None, panel.ptr, self.n_components)
         observations, layout = reader._observe(panel)
         known_windows = None if known is None else know_windows(known.states, layout)
@@ -714,6 +749,7 @@ class StateDetector(
         """Return the observations of the model, and the steps that each of them represents."""
         if self.memory_ is not None:
             layout, memory = WindowLayout.of(panel.ptr, 1, 1), self.memory_
+            panel = limit_noise(panel, self._noise)
             if self._columns is not None:
                 panel = SequencePanel(panel.values[:, self._columns], panel.ptr)
                 memory = memory[self._columns]
