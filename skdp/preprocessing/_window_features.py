@@ -422,7 +422,9 @@ class WindowFeatures(ClassNamePrefixFeaturesOutMixin, SequenceTransformer):
         rows = np.full((len(raw), self._n_out), np.nan)
         complete = known.all(axis=1)
         if complete.any():
-            rows[complete] = self._pca.transform(raw[complete])
+            # Unlike a product of matrices, this rounds each row alike, whatever the others are.
+            centered = raw[complete] - self._pca.mean_
+            rows[complete] = np.einsum("nd,kd->nk", centered, self._pca.components_)
         for i in np.flatnonzero(~complete & (known.mean(axis=1) >= 0.5)):
             own = known[i]
             loadings, centered = self._pca.components_[:, own].T, (raw[i] - self._pca.mean_)[own]

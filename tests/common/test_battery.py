@@ -61,7 +61,7 @@ def test_copies(name):
     assert str(again) in again._repr_html_() or type(again).__name__ in again._repr_html_()
 
 
-NEED_NO_FIT = ("_", "fit", "iter_", "set_", "get_params", "get_metadata", "from_")
+NEED_NO_FIT = ("_", "fit", "partial_fit", "iter_", "set_", "get_params", "get_metadata", "from_")
 
 
 @every_case
