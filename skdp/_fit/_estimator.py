@@ -504,21 +504,20 @@ class StreamMixin:
 
     @with_callbacks
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Fit to more data, which are added to those of the earlier calls.
+        """Add new samples to a fit.
 
-        The first call does what `fit` does. A later one draws the latent variables of each new
-        sample given all others, in turn, and does `stream_sweeps` sweeps over the new samples and
-        as many earlier ones, chosen at random in each sweep. The attributes then refer to the
-        samples of all calls, in their order, and are means over the second half of these sweeps.
-        The chain remains one of the posterior of all data, that of a `fit` to all of them at once;
-        with few sweeps, and data unlike those before, it may be further from it.
+        The first call does what `fit` does. A later call gives the new samples a first state, and
+        does `stream_sweeps` sweeps over them and as many earlier samples, which are chosen at
+        random in each sweep. Attributes refer to the samples of all calls, in their order, and
+        come from the second half of these sweeps. The posterior is that of a `fit` to all samples
+        at once; if the new ones are unlike the others, the chain may need more sweeps to reach it.
 
-        Numbers are stable: what is found again keeps its number, and what is new comes last.
+        Clusters and topics keep their numbers from call to call, and new ones come last.
 
         Parameters
         ----------
         X, y : as in `fit`
-            With the features of the first call.
+            With the features of the first call. Topic models take no topics of documents in y.
 
         Returns
         -------

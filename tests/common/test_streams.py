@@ -45,7 +45,7 @@ def stream_of(name):
 
 
 def results_of(model):
-    """Return what two fits must agree on, bit for bit."""
+    """Return the results that must be identical in two fits."""
     names = ("labels_", "components_", "doc_topic_")
     found = [getattr(model, name).tolist() for name in names if hasattr(model, name)]
     return found, model.trace_["log_joint"].tolist()

@@ -595,7 +595,7 @@ class ConstantColumns:
         return StudentMarginals(locations, scales, np.full(scales.shape, FREEDOM))
 
     def _find_rest(self, values: Floats) -> Floats:
-        """Return what is distributed so, (N, C)."""
+        """Return the values to which the distribution applies, (N, C)."""
         return values[:, self.constant]
 
     def log_density(self, values: Floats, *, known: bool = False) -> Floats:

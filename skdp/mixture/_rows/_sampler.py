@@ -171,7 +171,7 @@ class ClusterSampler(ChainComponent):
 
     def _continue(self, before: Self) -> None:
         """Take the state of the chain of the first rows; the others choose their clusters."""
-        # The prior may depend on all rows: what the chain has drawn of it is drawn anew.
+        # The prior may depend on all rows, so its learned parameters are drawn again.
         self.n_settled, self.stream = len(before.labels), before.stream.copy()
         self._take_above(before)
         rows = np.arange(self.n_settled)

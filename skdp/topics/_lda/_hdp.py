@@ -209,7 +209,8 @@ class HDPSampler(SeededMoves, TopicSampler):
     def _log_evidence_of(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return log p(words in a topic) given the words of each topic and, last, of a new one."""
         eta, at = self.topic_word_prior, np.flatnonzero(counts)
-        own = np.vstack([self.word_counts[:, at], np.zeros(len(at))]) + eta
+        known = self._free_words().counts[at, : self.n_topics].T  # with seeds, as the totals
+        own = np.vstack([known, np.zeros(len(at))]) + eta
         totals = np.append(self._topic_totals()[: self.n_topics], 0.0)
         totals += eta * self._whole.n_features
         result = (gammaln(own + counts[at]) - gammaln(own)).sum(axis=1)

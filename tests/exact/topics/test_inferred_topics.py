@@ -266,6 +266,22 @@ def test_hdp_of_a_stream(name, n):
     check(problem, chain, 16_000)
 
 
+def test_evidence_of_more_words_in_a_topic():
+    """One word after the other, each given those before it."""
+    problem = of_model("all", "hdp")
+    chain = make_sampler(problem)
+    chain.sweep()
+    own = np.full((chain.n_topics + 1, problem.n_words), problem.eta)
+    own[1] += problem.seeds[0]
+    np.add.at(own, (chain.topics, [w for words in problem.segments for w in words]), 1.0)
+    own[0], more, logs = problem.fixed[0], [0, 1, 2, 1, 0], np.zeros(len(own))
+    for w in more:
+        logs += np.log(own[:, w] / own.sum(axis=1))
+        own[1:, w] += 1.0
+    found = chain._log_evidence_of(np.bincount(more, minlength=3).astype(float))
+    np.testing.assert_allclose(found, logs, rtol=1e-6)
+
+
 def test_hdp_with_bursts_and_no_room(monkeypatch):
     """Every new topic ends the kernel, in the middle of a document."""
     whole = HDPSampler._top_level
