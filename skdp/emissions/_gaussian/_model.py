@@ -77,6 +77,18 @@ def factorize_precisions(covariances: Floats) -> Floats:
     return np.array([solve_triangular(factor, identity, lower=True) for factor in factors])
 
 
+def make_definite(scales: Floats) -> Floats:
+    """Return matrices, (K, W, W), that stay positive definite when they are rounded."""
+    # A drawn value next to an absurd one is as large, and hides the variance given this one.
+    units = np.sqrt(np.diagonal(scales, axis1=1, axis2=2))
+    units = units[:, :, np.newaxis] * units[:, np.newaxis]
+    roots, axes = np.linalg.eigh(scales / units)
+    least = 16.0 * scales.shape[1] * np.finfo(float).eps
+    axes = axes * np.sqrt(np.maximum(roots, least))[:, np.newaxis]
+    lost = (roots < least).any(axis=1)[:, np.newaxis, np.newaxis]
+    return np.where(lost, np.matmul(axes, axes.swapaxes(1, 2)) * units, scales)
+
+
 def log_determinants(precision_factors: Floats) -> Floats:
     """Return log det U of triangular matrices, (K,)."""
     return np.log(np.diagonal(precision_factors, axis1=1, axis2=2)).sum(axis=1)

@@ -37,6 +37,7 @@ from skdp.emissions._gaussian._model import (
     IMPOSSIBLE,
     GaussianModel,
     factorize_precisions,
+    make_definite,
     list_missing,
     log_determinants,
     write_log_densities,
@@ -540,7 +541,7 @@ class GaussianSampler(SummedSampler):
         away, precisions = centers - np.tile(mean, (self.n_states, 1)), precision + masses
         lower, weights = np.tril(scatter), (precision * masses / precisions)[:, np.newaxis] * away
         scales = np.tile(scale, (self.n_states, 1, 1)) + (lower + _transpose(np.tril(lower, -1)))
-        scales = scales + weights[:, :, np.newaxis] * away[:, np.newaxis]
+        scales = make_definite(scales + weights[:, :, np.newaxis] * away[:, np.newaxis])
         means = np.tile(mean, (self.n_states, 1)) + (masses / precisions)[:, np.newaxis] * away
         return means, scales, dof + counts, precisions
 
