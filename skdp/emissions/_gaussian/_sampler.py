@@ -37,9 +37,9 @@ from skdp.emissions._gaussian._model import (
     IMPOSSIBLE,
     GaussianModel,
     factorize_precisions,
-    make_definite,
     list_missing,
     log_determinants,
+    make_definite,
     write_log_densities,
 )
 from skdp.emissions._kernels import _gaussian as kernels
@@ -411,8 +411,8 @@ class GaussianSampler(SummedSampler):
             self._draw_shared(self.scale_prior, self._statistics(), rng)
         width = self.means.shape[1]
         possible = kernels.draw_gaussians(
-            *self._statistics(), *self.prior, self.means, self.precision_factors, self.log_dets,
-            np.empty((2, width, width)), rng,
+            *self._statistics(), *self.prior, self.smallest_pivot, self.means,
+            self.precision_factors, self.log_dets, np.empty((3, width, width)), rng,
         )  # fmt: skip
         if not possible:
             raise ValueError(IMPOSSIBLE)

@@ -148,15 +148,22 @@ def draw_precision_factor(factor, n, dof, bartlett, precision_factor, rng):
 
 @njit_loop
 def draw_gaussians(
-    counts, masses, centers, scatter, mean, precision, dof, scale, means, precision_factors,
+    counts, masses, centers, scatter, mean, precision, dof, scale, least, means, precision_factors,
     log_dets, scratch, rng,
 ):  # fmt: skip
     """Draw mu_k and Sigma_k of all components; return False if a scale is not positive definite."""
     width = means.shape[1]
-    factor, bartlett = scratch[0], scratch[1]
+    factor, bartlett, line = scratch[0], scratch[1], scratch[2, 0]
+    statistics = masses, centers, scatter
     for k in range(counts.shape[0]):
-        posterior_scale(k, masses, centers, scatter, mean, precision, scale, factor)
-        if not factorize(factor):
+        if least > 0.0:
+            possible = factorize_posterior(
+                k, statistics, mean, precision, scale, least, factor, bartlett, line
+            )
+        else:
+            posterior_scale(k, *statistics, mean, precision, scale, factor)
+            possible = factorize(factor)
+        if not possible:
             return False
         log_dets[k] = draw_precision_factor(
             factor, width, dof + counts[k], bartlett, precision_factors[k], rng
