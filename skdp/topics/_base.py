@@ -16,7 +16,6 @@ from skdp._executors import Executor, LostWorkerError, predict_parts
 from skdp._fit import ChainEstimator, FitState
 from skdp._fit._estimator import (
     PartitionedSampling,
-    StreamMixin,
     fit_partitions,
     is_over_partitions,
     kept_partitions,
@@ -29,9 +28,7 @@ from skdp.data._validation import check_partitions
 from skdp.inference._convergence import warn_user
 from skdp.topics._given_topics import (
     LARGEST_SEED,
-    FixedComponentsMixin,
-    LabelsMixin,
-    SeedWordsMixin,
+    GivenTopicsMixin,
     check_topics,
     names_of_topics,
 )
@@ -50,7 +47,7 @@ from skdp.topics._shared._fold_in import (
     score_partitions,
 )
 from skdp.topics._shared._sampler import keep_rows
-from skdp.topics._words_of_topics import CoarseViewsMixin, WordsOfTopicsMixin
+from skdp.topics._words_of_topics import WordsOfTopicsMixin
 
 # Fits of topic models to a corpus in partitions.
 
@@ -171,10 +168,7 @@ _OF_DOCUMENTS = "doc_topic_", "section_topic_", "segment_topic_", "segment_mixin
 
 class BaseTopicModel(
     WordsOfTopicsMixin,
-    CoarseViewsMixin,
-    SeedWordsMixin,
-    FixedComponentsMixin,
-    LabelsMixin,
+    GivenTopicsMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ChainEstimator,
@@ -726,20 +720,18 @@ class BaseTopicModel(
         )
         return alone
 
-
-class TopicStreamMixin(StreamMixin):
-    """Mixin of topic models to which documents may come in batches."""
-
     def _check_stream(self, X: Any, y: Any) -> None:
+        """Raise if X or y cannot be a batch of documents."""
         if isinstance(X, PartitionedCorpus):
             raise TypeError(f"partial_fit takes no {type(X).__name__}: use X.compute().")
-        if self._read_labels(y) is not None:  # type: ignore[attr-defined]
+        if self._read_labels(y) is not None:
             raise ValueError("partial_fit takes no topics of documents in y.")
 
     def _check_batch(self, earlier: SegmentedCorpus, X: Any, y: Any) -> SegmentedCorpus:
+        """Return the documents of earlier calls and those of X."""
         batch = check_corpus(self, X, reset=False, require_tokens=True)
         corpus = SegmentedCorpus._join_all([earlier, batch._without_names()])
-        self._check_size(corpus)  # type: ignore[attr-defined]
+        self._check_size(corpus)
         return corpus
 
 

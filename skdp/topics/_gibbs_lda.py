@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skdp._checks import check_beta_prior, check_gamma_prior, shorten
+from skdp._fit._estimator import StreamMixin
 from skdp._numeric._random import Role
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._base import (
     PRIOR,
     BaseTopicModel,
-    TopicStreamMixin,
     check_dirichlet,
     check_given,
 )
@@ -34,7 +34,7 @@ from skdp.topics._shared._bursts import (
 from skdp.topics._shared._fold_in import LikelihoodMixin
 
 
-class GibbsLDA(TopicStreamMixin, LikelihoodMixin, BaseTopicModel):
+class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
     r"""Latent Dirichlet allocation (LDA) by collapsed Gibbs sampling.
 
     The baseline for the models with segments: topic shares belong to whole documents, or to
@@ -244,7 +244,7 @@ class GibbsLDA(TopicStreamMixin, LikelihoodMixin, BaseTopicModel):
         "topic_word_concentration_prior": [tuple, list],
         "topic_word_base": [StrOptions({"uniform", "shared"})],
         **BURST_CONSTRAINTS,
-        **TopicStreamMixin._stream_constraints,
+        **StreamMixin._stream_constraints,
     }
 
     _optional_attributes = BaseTopicModel._optional_attributes | frozenset([

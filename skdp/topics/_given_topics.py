@@ -55,45 +55,6 @@ def _check_rows(topics: Any, name: str) -> tuple[NDArray[np.float64], NDArray[np
     return array, sums
 
 
-class FixedComponentsMixin:
-    """Mixin of the topic models: the topics whose words are given."""
-
-    fixed_components: Any = None
-    """Default for models without this parameter."""
-
-    _n_fixed_in_fit = 0
-    """Number of topics in `components_` whose words were given."""
-
-    def _fixed_topics(self, n_words: int | None = None) -> FixedTopics | None:
-        """Return the topics with given words, or None; raise a ValueError if they are invalid."""
-        if self.fixed_components is None:
-            return None
-        phi, sums = _check_rows(self.fixed_components, "fixed_components")
-        n_most = getattr(self, "n_components", "auto")
-        if not isinstance(n_most, str) and len(phi) > n_most:
-            raise ValueError(
-                f"fixed_components has {len(phi)} topics, but n_components is {n_most}."
-            )
-        if n_words is not None and phi.shape[1] != n_words:
-            raise ValueError(
-                f"fixed_components must have shape (n_fixed, n_features) with n_features={n_words},"
-                f" got {phi.shape}."
-            )
-        if (far := np.abs(sums[:, 0] - 1.0) > _TOLERANCE).any():
-            k = int(far.argmax())
-            raise ValueError(
-                f"fixed_components must have rows that sum to 1, but row {k} sums to "
-                f"{float(sums[k, 0]):.8g}."
-            )
-        return FixedTopics(phi.copy())
-
-    @property
-    def _n_fixed(self) -> int:
-        """Number of topics whose words are given."""
-        fixed = self._fixed_topics()
-        return 0 if fixed is None else len(fixed.phi)
-
-
 def check_possible(
     fixed: FixedTopics, corpus: SegmentedCorpus, allowed: AllowedTopics, most_topics: int | None
 ) -> None:
@@ -214,53 +175,6 @@ def names_of_topics(topics: list[SeededTopic], n_topics: int) -> list[str | None
     for number, name, _ in topics:
         names[number] = name
     return names if any(name is not None for name in names) else None
-
-
-class SeedWordsMixin:
-    """Mixin of the topic models that take seed words."""
-
-    n_components: Any
-    n_features_in_: int
-    seed_words: dict[Any, Any] | None
-    seed_weight: int | str
-    _n_fixed: int
-
-    _seeds: Seeds | None = None
-    """Seeds in the vocabulary of X, found by a fit."""
-
-    def _seeded_topics(self) -> list[SeededTopic]:
-        """Return the topics that have seed words."""
-        if self.seed_words is None:
-            return []
-        n_topics = self.n_components if self._numbers_topics else None
-        return number_topics(self.seed_words, n_topics, self._n_fixed)
-
-    @property
-    def _numbers_topics(self) -> bool:
-        """Whether the number of topics is given."""
-        return True
-
-    def _check_seeds(
-        self, n_tokens: int, n_topics: int, names: Sequence[str] | None = None
-    ) -> None:
-        """Find the seeds in the vocabulary of X, and warn of seed words that are not in it."""
-        self._seeds = None
-        topics, names = self._seeded_topics(), getattr(self, "feature_names_in_", names)
-        if topics:
-            weight = self.seed_weight
-            if isinstance(weight, str):
-                weight = min(max(round(SHARE_OF_SEED * n_tokens / n_topics), 1), LARGEST_SEED)
-            self._seeds, messages = find_seeds(topics, int(weight), self.n_features_in_, names)
-            for message in messages:
-                warn_user(message, UserWarning)
-
-    def _word_prior(self) -> Any:
-        """Return the prior of words for samplers, with seeds for X and fixed topics."""
-        estimator: Any = self
-        gamma = estimator._topic_word_prior()
-        fixed = estimator._fixed_topics()
-        has_hints = not (self._seeds is None and fixed is None)
-        return WordPrior(gamma, self._seeds, fixed) if has_hints else gamma
 
 
 def _is_integer(value: Any) -> bool:
@@ -480,10 +394,86 @@ def check_documents(
     return allowed
 
 
-class LabelsMixin:
-    """Mixin of the topic models: the topics that labels allow."""
+class GivenTopicsMixin:
+    """Mixin of the topic models: what is known of topics, by their words and by labels."""
 
     n_components: Any
+    n_features_in_: int
+    seed_words: dict[Any, Any] | None
+    seed_weight: int | str
+    _topic_word_prior: Any
+    _most_topics: Any
+
+    fixed_components: Any = None
+    """Default for models without this parameter."""
+
+    _n_fixed_in_fit = 0
+    """Number of topics in `components_` whose words were given."""
+
+    _seeds: Seeds | None = None
+    """Seeds in the vocabulary of X, found by a fit."""
+
+    def _fixed_topics(self, n_words: int | None = None) -> FixedTopics | None:
+        """Return the topics with given words, or None; raise a ValueError if they are invalid."""
+        if self.fixed_components is None:
+            return None
+        phi, sums = _check_rows(self.fixed_components, "fixed_components")
+        n_most = getattr(self, "n_components", "auto")
+        if not isinstance(n_most, str) and len(phi) > n_most:
+            raise ValueError(
+                f"fixed_components has {len(phi)} topics, but n_components is {n_most}."
+            )
+        if n_words is not None and phi.shape[1] != n_words:
+            raise ValueError(
+                f"fixed_components must have shape (n_fixed, n_features) with n_features={n_words},"
+                f" got {phi.shape}."
+            )
+        if (far := np.abs(sums[:, 0] - 1.0) > _TOLERANCE).any():
+            k = int(far.argmax())
+            raise ValueError(
+                f"fixed_components must have rows that sum to 1, but row {k} sums to "
+                f"{float(sums[k, 0]):.8g}."
+            )
+        return FixedTopics(phi.copy())
+
+    @property
+    def _n_fixed(self) -> int:
+        """Number of topics whose words are given."""
+        fixed = self._fixed_topics()
+        return 0 if fixed is None else len(fixed.phi)
+
+    def _seeded_topics(self) -> list[SeededTopic]:
+        """Return the topics that have seed words."""
+        if self.seed_words is None:
+            return []
+        n_topics = self.n_components if self._numbers_topics else None
+        return number_topics(self.seed_words, n_topics, self._n_fixed)
+
+    @property
+    def _numbers_topics(self) -> bool:
+        """Whether the number of topics is given."""
+        return True
+
+    def _check_seeds(
+        self, n_tokens: int, n_topics: int, names: Sequence[str] | None = None
+    ) -> None:
+        """Find the seeds in the vocabulary of X, and warn of seed words that are not in it."""
+        self._seeds = None
+        topics, names = self._seeded_topics(), getattr(self, "feature_names_in_", names)
+        if topics:
+            weight = self.seed_weight
+            if isinstance(weight, str):
+                weight = min(max(round(SHARE_OF_SEED * n_tokens / n_topics), 1), LARGEST_SEED)
+            self._seeds, messages = find_seeds(topics, int(weight), self.n_features_in_, names)
+            for message in messages:
+                warn_user(message, UserWarning)
+
+    def _word_prior(self) -> Any:
+        """Return the prior of words for samplers, with seeds for X and fixed topics."""
+        gamma = self._topic_word_prior()
+        fixed = self._fixed_topics()
+        has_hints = not (self._seeds is None and fixed is None)
+        return WordPrior(gamma, self._seeds, fixed) if has_hints else gamma
 
     @property
     def _level_of_labels(self) -> str | None:
@@ -497,8 +487,7 @@ class LabelsMixin:
 
     def _numbers_by_name(self) -> dict[str, int]:
         """Return the numbers of the topics that have names."""
-        estimator: Any = self
-        return {topic.name: topic.number for topic in estimator._seeded_topics() if topic.name}
+        return {topic.name: topic.number for topic in self._seeded_topics() if topic.name}
 
     def _read_labels(self, y: Any) -> Any:
         """Return the sets of topics in `y`, or None if it has none."""
@@ -507,13 +496,12 @@ class LabelsMixin:
 
     def _topics_check(self, n_words: int) -> Callable[..., AllowedTopics | None]:
         """Return a function that checks documents and their labels."""
-        estimator: Any = self
         return partial(
             check_documents,
-            fixed=estimator._fixed_topics(n_words),
+            fixed=self._fixed_topics(n_words),
             level=self._level_of_labels or "document",
             n_topics=self._n_named_topics,
             names=self._numbers_by_name(),
-            is_open=not estimator._numbers_topics,
-            most_topics=None if estimator._numbers_topics else estimator._most_topics,
+            is_open=not self._numbers_topics,
+            most_topics=None if self._numbers_topics else self._most_topics,
         )

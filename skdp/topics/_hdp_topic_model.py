@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_gamma_prior
+from skdp._fit._estimator import StreamMixin
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
 from skdp.processes._partitions import TopPriors, check_concentration_or_prior
-from skdp.topics._base import TopicStreamMixin
 from skdp.topics._inferred_number import InferredNumberModel
 from skdp.topics._lda._hdp import HDPSampler
 from skdp.topics._lda._sampler import LDAModel
@@ -28,7 +28,7 @@ from skdp.topics._shared._bursts import (
 from skdp.topics._shared._fold_in import LikelihoodMixin
 
 
-class HDPTopicModel(TopicStreamMixin, LikelihoodMixin, InferredNumberModel):
+class HDPTopicModel(LikelihoodMixin, InferredNumberModel, StreamMixin):
     r"""Topic model with an inferred number of topics: a hierarchical Dirichlet process.
 
     Latent Dirichlet allocation with a number of topics that is inferred from the documents. The
@@ -237,7 +237,7 @@ class HDPTopicModel(TopicStreamMixin, LikelihoodMixin, InferredNumberModel):
         "max_components": [Interval(Integral, 1, None, closed="left"), None],
         "split_merge": ["boolean"],
         **BURST_CONSTRAINTS,
-        **TopicStreamMixin._stream_constraints,
+        **StreamMixin._stream_constraints,
     }
 
     _optional_attributes = InferredNumberModel._optional_attributes | BURST_ATTRIBUTES

@@ -134,7 +134,7 @@ _N_TOP_WORDS, _N_DOCUMENTS, _N_NAME_WORDS, _N_ROWS = 10, 5, 3, 20
 
 
 class WordsOfTopicsMixin:
-    """Mixin of the topic models with human-readable descriptions of topics."""
+    """Mixin of the topic models: topics as people read them, and views with fewer topics."""
 
     components_: NDArray[np.float64]
     doc_topic_: NDArray[np.float64]
@@ -145,6 +145,9 @@ class WordsOfTopicsMixin:
     _documents_share_topics: bool
     _topic_names: list[str] | None = None
     """Names set by `name_topics`; a fit discards them."""
+
+    _rest_of_tree: MergeTree | None = None
+    """Tree of a coarse view; a fit discards it."""
 
     def top_words(
         self,
@@ -456,47 +459,6 @@ class WordsOfTopicsMixin:
         np.log(marginal, out=marginal, where=marginal > 0.0)
         return logs - (1.0 - relevance) * marginal
 
-
-# The tree of topics.
-
-
-def make_topic_tree(
-    components: NDArray[np.float64],  # (K, W)
-    tokens: NDArray[np.float64],  # (K,)
-    pseudo_counts: NDArray[np.float64],  # (K, W), a_kw of the prior; 0 if the words are given
-) -> MergeTree:
-    """Return the tree of greedy merges of topics."""
-    totals = tokens + pseudo_counts.sum(axis=1)
-    # One sample's probabilities (n_kw + a_kw) / (n_k + a_k), solved for n_kw: approximate for means
-    # of samples, so that words that a topic does not have may have slightly less than 0.
-    counts = np.maximum(components * totals[:, np.newaxis] - pseudo_counts, 0.0)
-    n_topics = len(components)
-    merges, losses = np.empty((n_topics - 1, 2), dtype=np.int64), np.empty(n_topics - 1)
-    merge_topics(counts, counts.sum(axis=1), merges, losses)
-    return MergeTree(merges, losses / max(tokens.sum(), 1.0), tokens)
-
-
-# Coarse views of topic models: a fine model predicts, and people read a few topics.
-
-
-_OF_THE_CHAIN = "_saved", "n_components_distribution_", "initial_components_"
-"""Attributes that do not apply to merged topics."""
-
-_SUMMED = (
-    "doc_topic_prior_", "weights_", "_topic_tokens", "doc_topic_", "section_topic_",
-    "segment_topic_",
-)  # fmt: skip
-"""Attributes whose last axis lists topics; merged topics have the sums."""
-
-
-class CoarseViewsMixin:
-    """Mixin of the topic models that merges topics."""
-
-    components_: NDArray[np.float64]
-    _documents_share_topics: bool
-    _rest_of_tree: MergeTree | None = None
-    """Tree of a coarse view; a fit discards it."""
-
     def topic_tree(self) -> MergeTree:
         """Return the tree of the topics: which are merged first if there should be fewer.
 
@@ -599,6 +561,38 @@ class CoarseViewsMixin:
         coarse._models = [coarse._averaged_model()]
         view: Self = coarse
         return view
+
+
+# The tree of topics.
+
+
+def make_topic_tree(
+    components: NDArray[np.float64],  # (K, W)
+    tokens: NDArray[np.float64],  # (K,)
+    pseudo_counts: NDArray[np.float64],  # (K, W), a_kw of the prior; 0 if the words are given
+) -> MergeTree:
+    """Return the tree of greedy merges of topics."""
+    totals = tokens + pseudo_counts.sum(axis=1)
+    # One sample's probabilities (n_kw + a_kw) / (n_k + a_k), solved for n_kw: approximate for means
+    # of samples, so that words that a topic does not have may have slightly less than 0.
+    counts = np.maximum(components * totals[:, np.newaxis] - pseudo_counts, 0.0)
+    n_topics = len(components)
+    merges, losses = np.empty((n_topics - 1, 2), dtype=np.int64), np.empty(n_topics - 1)
+    merge_topics(counts, counts.sum(axis=1), merges, losses)
+    return MergeTree(merges, losses / max(tokens.sum(), 1.0), tokens)
+
+
+# Coarse views of topic models: a fine model predicts, and people read a few topics.
+
+
+_OF_THE_CHAIN = "_saved", "n_components_distribution_", "initial_components_"
+"""Attributes that do not apply to merged topics."""
+
+_SUMMED = (
+    "doc_topic_prior_", "weights_", "_topic_tokens", "doc_topic_", "section_topic_",
+    "segment_topic_",
+)  # fmt: skip
+"""Attributes whose last axis lists topics; merged topics have the sums."""
 
 
 def _join_names(names: list[str | None], labels: NDArray[np.intp]) -> list[str | None]:
