@@ -187,7 +187,10 @@ def slice_concentration(
 _NO_CELLS = np.empty(0, np.int32)
 
 _TABULATED = 1000
-"""Number of customers up to which ratios are tabulated; every sweep recomputes the table."""
+"""Number of customers up to which ratios are tabulated."""
+
+_SPARE = 16
+"""A table for one sweep has room for n + 4 sqrt(n) customers or tables in a cell, and these."""
 
 
 @dataclass(frozen=True)
@@ -351,12 +354,15 @@ class Franchise(ChainComponent):
 
     def _make_ratios(self) -> _Ratios:
         """Return the concatenated ratios of all laws with the bounds for each depth; also rows."""
-        laws = range(self.layout.n_laws)
-        counts, discounts = map(self.layout.largest_count, laws), self.discount.tolist()
-        plans = [
-            (n_max, d, *plan_ratios(n_max, d, _TABULATED))
-            for n_max, d in zip(counts, discounts, strict=True)
-        ]
+        plans = []
+        for law, d in enumerate(self.discount.tolist()):
+            n_max, bounds = self.layout.largest_count(law), [_TABULATED]
+            if self.priors.discount is None:  # the next sweep has another table
+                cells = self.layout.cells_of(law)
+                counts = self.customers[cells], self.tables[cells]
+                most = [int(c.max(initial=0)) for c in counts]
+                bounds = [min(n + 4 * math.isqrt(n) + _SPARE, _TABULATED) for n in most]
+            plans.append((n_max, d, *plan_ratios(n_max, d, *bounds)))
         room = np.empty((sum(n_pairs for *_, n_pairs in plans), 2))
         values, row_ptrs, begin = [], [], 0
         for n_max, d, row_ptr, n_pairs in plans:

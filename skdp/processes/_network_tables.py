@@ -115,11 +115,14 @@ class StirlingRatios:
         return cls(values, row_ptr, int(n_max), discount)
 
 
-def plan_ratios(n_max: int, discount: float, max_rows: int) -> tuple[NDArray[np.int64], int]:
+def plan_ratios(
+    n_max: int, discount: float, max_rows: int, max_width: int = _WHOLE_ROWS
+) -> tuple[NDArray[np.int64], int]:
     """Return the offsets of the rows of a table, and the number of its pairs with the patches."""
     n = np.arange(min(n_max, max_rows) + 1)
     # Widths depend only on n, so that weights do not depend on the rest of the batch.
     widths = np.where(n <= _WHOLE_ROWS, n, _ROW_PAIRS // np.maximum(n, 1))
+    widths = np.minimum(widths, max_width)
     row_ptr = np.concatenate([[0], np.cumsum(widths + 1)]).astype(np.int64)
     n_patched = 0
     if n_max >= SMALLEST_COUNT and discount <= LARGEST_DISCOUNT:
