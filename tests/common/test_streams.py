@@ -8,10 +8,11 @@ import pytest
 from sklearn.base import clone
 
 from skdp.callback import Checkpoint
-from skdp.data import TokenSequences
+from skdp.data import PartitionedPanel, SequencePanel, TokenSequences
 from skdp.inference._chain import Chain
 from skdp.language import HierarchicalPitmanYorLM
 from skdp.mixture import DPMixture, PitmanYorMixture
+from skdp.sequence import HDPHMMLT
 from skdp.topics import GibbsLDA, HDPTopicModel
 from skdp.topics._shared._sampler import keep_rows
 
@@ -28,8 +29,19 @@ def counts_of(*topics):
     return np.concatenate([RNG.multinomial(30, WORDS[k], 15) for k in topics])
 
 
+def sequences_of(*levels):
+    return [RNG.normal(np.repeat(RNG.permutation(levels), 8), 0.5)[:, None] for _ in range(6)]
+
+
+def joined(batches):
+    if isinstance(batches[0], list):
+        return [sequence for batch in batches for sequence in batch]
+    return np.concatenate(batches)
+
+
 ROWS = [rows_at(0, 5), rows_at(0, 5, 10), rows_at(10)]
 COUNTS = [counts_of(0, 1), counts_of(0, 1, 2), counts_of(2)]
+SEQUENCES = [sequences_of(0, 5), sequences_of(0, 5, 10), sequences_of(0, 10)]
 SENTENCES = [RNG.integers(0, 5, (15, 6)) for _ in range(3)]
 STREAMS = {
     "DPMixture": (DPMixture(**SHORT), ROWS),
@@ -40,9 +52,11 @@ STREAMS = {
     "no bursts": (HDPTopicModel(burst_concentration=None, level="segment", **SHORT), COUNTS),
     "HierarchicalPitmanYorLM": (HierarchicalPitmanYorLM(**SHORT), SENTENCES),
     "any order": (HierarchicalPitmanYorLM(None, n_chains=2, **SHORT), SENTENCES),
+    "HDPHMMLT": (HDPHMMLT(6, **SHORT), SEQUENCES),
+    "semi-Markov": (HDPHMMLT(6, duration="poisson", n_chains=2, **SHORT), SEQUENCES),
 }
 every_stream = pytest.mark.parametrize("name", STREAMS)
-UNGROUPED = ("HierarchicalPitmanYorLM", "any order")
+UNGROUPED = ("HierarchicalPitmanYorLM", "any order", "HDPHMMLT", "semi-Markov")
 
 
 def stream_of(name):
@@ -52,7 +66,10 @@ def stream_of(name):
 
 def results_of(model):
     """Return the results that must be identical in two fits."""
-    names = ("labels_", "components_", "doc_topic_", "discounts_", "n_tables_")
+    names = (
+        *("labels_", "components_", "doc_topic_", "discounts_", "n_tables_"),
+        *("transmat_", "component_labels_"),
+    )
     found = [getattr(model, name).tolist() for name in names if hasattr(model, name)]
     return found, model.trace_["log_joint"].tolist()
 
@@ -87,6 +104,18 @@ def test_numbers_stay(name):
     assert np.mean(now[: len(before)] == before) > 0.9
     assert (now[-len(third) :] == now[-1]).mean() > 0.9
     assert now[-1] not in before
+
+
+def test_numbers_of_states_stay():
+    """A third state has another number, and comes last."""
+    model, (first, second, third) = stream_of("HDPHMMLT")
+    before = np.concatenate(model.set_params(max_iter=60).partial_fit(first).predict(first))
+    model.set_params(stream_sweeps=30).partial_fit(second).partial_fit(third)
+    now = np.concatenate(model.predict(first))
+    assert np.mean(now == before) > 0.95
+    assert {*before} == {0, 1}
+    values = np.concatenate(third).ravel()
+    assert np.mean((np.concatenate(model.predict(third)) == 2) == (values > 7.5)) > 0.95
 
 
 def test_a_closed_cluster_keeps_its_number():
@@ -168,7 +197,7 @@ def test_interrupts(name, monkeypatch):
     monkeypatch.setattr(Chain, "advance", advance)
     with pytest.warns(UserWarning, match="starts over"):
         model.partial_fit(batches[2])
-    assert results_of(model) == results_of(clone(model).fit(np.concatenate(batches)))
+    assert results_of(model) == results_of(clone(model).fit(joined(batches)))
 
 
 @pytest.mark.parametrize(
@@ -203,6 +232,11 @@ def test_streams_that_are_refused(tmp_path):
             GibbsLDA(4, **params).partial_fit(COUNTS[0])
     with pytest.raises(ValueError, match="takes no topics of documents in y"):
         HDPTopicModel().partial_fit(COUNTS[0], [{0}] * 30)
+    with pytest.raises(ValueError, match="takes no known states in y"):
+        HDPHMMLT().partial_fit(SEQUENCES[0], [[0]] * 6)
+    panel = SequencePanel.from_sequences(SEQUENCES[0])
+    with pytest.raises(TypeError, match="takes no PartitionedPanel"):
+        HDPHMMLT().partial_fit(PartitionedPanel.from_panel(panel, 2))
     lm = HierarchicalPitmanYorLM(base=[0.5, 0.5, 0.0, 0.0], end_of_sequence=False, **SHORT)
     lm.partial_fit(TokenSequences.from_sequences([[0, 1]], 4))
     with pytest.raises(ValueError, match="base gives outcome 2 of X the probability 0"):
