@@ -106,9 +106,11 @@ def test_numbers_stay(name):
     assert now[-1] not in before
 
 
-def test_numbers_of_states_stay():
-    """A third state has another number, and comes last."""
+@pytest.mark.parametrize("judge", [False, True])
+def test_numbers_of_states_stay(judge):
+    """A third state has another number, and comes last; the judge of the first call allows it."""
     model, (first, second, third) = stream_of("HDPHMMLT")
+    model.set_params(judge=judge, random_state=1)
     before = np.concatenate(model.set_params(max_iter=60).partial_fit(first).predict(first))
     model.set_params(stream_sweeps=30).partial_fit(second).partial_fit(third)
     now = np.concatenate(model.predict(first))
