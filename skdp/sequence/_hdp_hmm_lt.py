@@ -19,7 +19,12 @@ from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import PartitionedPanel, SequencePanel
 from skdp.data._sequence_panel import split
-from skdp.emissions._common._protocol import check_part, looks_back, resolve_part
+from skdp.emissions._common._protocol import (
+    CollapsedEmission,
+    check_part,
+    looks_back,
+    resolve_part,
+)
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._independent import EMISSIONS, has_numbers
 from skdp.inference._convergence import (
@@ -625,6 +630,19 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         sequences = panel.panel if isinstance(panel, LabeledPanel) else panel
         emission = self._emission_object()
         similarity, duration = self._make_option("similarity"), self._make_option("duration")
+        sampler = make_part(
+            emission,
+            "emission",
+            sequences.values,
+            self.n_components,
+            *([sequences.ptr] if looks_back(emission) else []),
+        )
+        loop = vars(self).get("_loop")
+        if loop is not None and loop.is_stream and not isinstance(sampler, CollapsedEmission):
+            raise ValueError(
+                "partial_fit needs an emission whose parameters can be integrated out, got "
+                f"{shorten(emission)}."
+            )
         return HMMSampler(
             panel,
             Transitions(
@@ -634,13 +652,7 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
                 self_transitions=duration is None,
                 allowed=self._allowed(),
             ),
-            make_part(
-                emission,
-                "emission",
-                sequences.values,
-                self.n_components,
-                *([sequences.ptr] if looks_back(emission) else []),
-            ),
+            sampler,
             init_stream,
             stream,
             similarity=similarity,

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from skdp.callback import Checkpoint
 from skdp.data import PartitionedPanel, SequencePanel, TokenSequences
+from skdp.emissions import BinaryFactorEmission
 from skdp.inference._chain import Chain
 from skdp.language import HierarchicalPitmanYorLM
 from skdp.mixture import DPMixture, PitmanYorMixture
@@ -236,6 +237,10 @@ def test_streams_that_are_refused(tmp_path):
         HDPTopicModel().partial_fit(COUNTS[0], [{0}] * 30)
     with pytest.raises(ValueError, match="takes no known states in y"):
         HDPHMMLT().partial_fit(SEQUENCES[0], [[0]] * 6)
+    with pytest.raises(
+        ValueError, match="needs an emission whose parameters can be integrated out"
+    ):
+        HDPHMMLT(emission=BinaryFactorEmission(2)).partial_fit(SEQUENCES[0])
     panel = SequencePanel.from_sequences(SEQUENCES[0])
     with pytest.raises(TypeError, match="takes no PartitionedPanel"):
         HDPHMMLT().partial_fit(PartitionedPanel.from_panel(panel, 2))

@@ -135,11 +135,7 @@ class HMMSampler(ChainComponent):
     def _continue(self, before: HMMSampler) -> None:
         """Take the state of the chain of the first sequences, and draw the states of the others."""
         emission, n_steps = self.emission, len(before.states)
-        if not isinstance(emission, CollapsedEmission):
-            raise ValueError(
-                "partial_fit needs an emission whose parameters can be integrated out, got "
-                f"{type(emission).__name__}."
-            )
+        assert isinstance(emission, CollapsedEmission)
         own = before.copy()
         self.transitions, self.similarity, self.duration = (
             own.transitions, own.similarity, own.duration
