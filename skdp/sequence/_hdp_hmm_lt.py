@@ -296,7 +296,8 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
     seen. With Student t states, the first states, found before the first sweep, compete with these.
     The chain goes on with the chosen number of states, and all others are closed. With fewer than
     200 steps standard errors are not used: the best number is chosen, if it is better than one
-    state by three nats. A fit takes up to half as long again.
+    state by three nats. A fit takes up to half as long again. Later calls of `partial_fit` do
+    without the judge, and may open states again.
 
     Concentrations keep their first values during the first half of the burn-in, for at most 100
     sweeps.

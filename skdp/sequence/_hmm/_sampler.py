@@ -473,7 +473,7 @@ class StateOrder:
             found = shared[numbers, states] > 0
             names = np.full(n_states, -1)
             names[numbers[found]] = states[found]
-            is_old = shared.any(axis=1)  # numbers that no state has had come first
+            is_old = shared.any(axis=1)  # other numbers come first
             free = np.argsort(np.where(names >= 0, 2, is_old), kind="stable")[: np.sum(names < 0)]
             rest = np.setdiff1d(np.arange(n_states), states[found])
             names[free] = rest[np.argsort(-model.shares[rest], kind="stable")]

@@ -190,7 +190,7 @@ def test_steps_of_which_nothing_was_observed_match_nothing(is_observed, order):
 
 
 def test_states_keep_their_numbers():
-    """States 3 and 0 were 0 and 1; what no state has been is before 2, which was one."""
+    """States 3 and 0 were 0 and 1; numbers not in use come before 2, which was."""
     later = make_sample([3, 3, 0, 0, 2, 2, 2, 1], n_states=5)
     order = StateOrder(np.arange(0), before=np.array([0, 0, 1, 2], dtype=np.int32))
     models, _ = name_all(later, order=order)
