@@ -512,12 +512,13 @@ class StreamMixin:
         come from the second half of these sweeps. The posterior is that of a `fit` to all samples
         at once; if the new ones are unlike the others, the chain may need more sweeps to reach it.
 
-        Clusters and topics keep their numbers from call to call, and new ones come last.
+        Clusters, topics and states keep their numbers from call to call, and new ones come last.
 
         Parameters
         ----------
         X, y : as in `fit`
-            With the features of the first call. Topic models take no topics of documents in y.
+            With the features of the first call. Topic models take no topics of documents in y, and
+            `HDPHMMLT` no known states.
 
         Returns
         -------

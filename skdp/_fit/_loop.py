@@ -319,7 +319,7 @@ class FitLoop:
         self.estimator = estimator
         self.checkpoints = Checkpoints(estimator)
         self._is_shown = False
-        self._keeps_data = is_stream
+        self.is_stream = is_stream
         self._earlier = self._check_stream() if is_stream else None
 
     def run(self, X: Any, y: Any = None, **options: Any) -> None:
@@ -351,7 +351,7 @@ class FitLoop:
                 is_interrupt = isinstance(error, KeyboardInterrupt) or error is guard.released
                 self._stop(is_interrupt=is_interrupt)
                 raise
-            keeps = estimator.warm_start or self._keeps_data
+            keeps = estimator.warm_start or self.is_stream
             self._show(final=not keeps)
             if keeps:
                 self._keep_runs()
@@ -384,7 +384,7 @@ class FitLoop:
         if restored is not None:
             return self._attached(restored)
         is_stream = self._earlier is not None
-        resumes = self.estimator.warm_start and not self._keeps_data
+        resumes = self.estimator.warm_start and not self.is_stream
         last = vars(self.estimator).get("_saved") if is_stream or resumes else None
         if last is None:
             return self.procedure.start()
@@ -482,7 +482,7 @@ class FitLoop:
         """Record the parameters and the data that the runs depend on."""
         if not self.state.digest:
             self.state.parameters = fixed_parameters(self.estimator)
-            self.state.digest = "a stream" if self._keeps_data else joblib.hash(self._data)
+            self.state.digest = "a stream" if self.is_stream else joblib.hash(self._data)
 
     def _keep_runs(self) -> None:
         """Keep the runs for a later fit, without data; over partitions only for a warm start."""
@@ -492,13 +492,13 @@ class FitLoop:
         for run in self.state.runs:
             self.procedure.detach(run)
         self._keep(self.state)
-        if self._keeps_data:
+        if self.is_stream:
             self.estimator._stream = self._data
 
     def _keep(self, state: FitState) -> None:
         if self.procedure.keeps_runs:
             self.estimator._saved = state
-        if not self._keeps_data:
+        if not self.is_stream:
             vars(self.estimator).pop("_stream", None)
 
     # The callback `Checkpoint`

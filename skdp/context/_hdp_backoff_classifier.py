@@ -178,8 +178,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     probabilities of a new context; p_k then has these. The weights, and the choice between the two,
     depend on at most 20,000 distinct events.
 
-    There is no ``partial_fit``: new events would change the tables of all broader contexts, so the
-    chain would have to be rerun on all events. Use ``warm_start`` for more sweeps.
+    There is no ``partial_fit``: fit again for more events. Use ``warm_start`` for more sweeps.
 
     Memory: about 28 bytes for each cell (a class seen in a context) and 20 for each context, plus 4
     bytes for each stored sample and cell with more than one event; with

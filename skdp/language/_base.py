@@ -45,9 +45,8 @@ class NgramLanguageModel(OfWords):
         """Return the number of models."""
         raise NotImplementedError
 
-    def _index(self, X: Any) -> NgramTrie:
+    def _index(self, sentences: TokenSequences) -> NgramTrie:
         """Return the contexts of the training sentences."""
-        sentences = check_sentences(self, X, reset=True, any_length=True)
         ends: bool = self.end_of_sequence  # type: ignore[attr-defined]
         order = self.order  # type: ignore[attr-defined]
         events = NgramEvents.of(sentences, ends=ends)

@@ -24,11 +24,13 @@ from skdp._checks import (
     shorten,
 )
 from skdp._fit import ChainEstimator, FitState
+from skdp._fit._estimator import StreamMixin
 from skdp._numeric import Floats
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callbacks
+from skdp.data import TokenSequences, check_sentences
 from skdp.language._base import NgramLanguageModel
-from skdp.language._ngram._trie import NgramSampler, NgramTrie, write_arpa
+from skdp.language._ngram._trie import NgramData, NgramSampler, NgramTrie, write_arpa
 from skdp.processes._franchise import (
     FranchisePriors,
     InterpolatedModel,
@@ -40,7 +42,7 @@ _N_LAWS = 6
 """Number of discounts and concentrations without an order; longer contexts share the last."""
 
 
-class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
+class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
     r"""Hierarchical Pitman-Yor language model (HPYLM) of the next word given the preceding words.
 
     The distribution of the next word after a context u of m words is a draw from a Pitman-Yor
@@ -90,6 +92,8 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     n_chains : int, default=1
         Number of independent chains. Attributes come from the one with the highest mean log joint,
         probabilities from all.
+    stream_sweeps : int, default=20
+        Number of sweeps of each later call of `partial_fit`.
     base : None, (n_outcomes,) array-like, or fitted language model, default=None
         Probabilities H of the words, and with `end_of_sequence` of the end, which are the base
         distribution of the empty context. A language model stands for its distribution of single
@@ -179,10 +183,13 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
     (2, 3)
     """
 
+    _stream: NgramData
+
     _feature_attributes = (*ChainEstimator._feature_attributes, "n_words_", "_sentence_length")
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ChainEstimator._parameter_constraints,
+        **StreamMixin._stream_constraints,
         "order": [Interval(Integral, 1, 100, closed="both"), None],
         "discount": [Interval(Real, 0, 1, closed="left"), "array-like", StrOptions({"auto"})],
         "discount_prior": [tuple, list],
@@ -208,6 +215,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         thin: int = 1,
         n_samples: int = 20,
         n_chains: int = 1,
+        stream_sweeps: int = 20,
         base: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -225,6 +233,7 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         self.thin = thin
         self.n_samples = n_samples
         self.n_chains = n_chains
+        self.stream_sweeps = stream_sweeps
         self.base = base
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -256,10 +265,23 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
         lengths = [len(array) for array in given if array.ndim == 1]
         return max(1, *lengths) if lengths else _N_LAWS
 
-    def _check_input(self, X: Any, y: Any = None) -> NgramTrie:
-        trie = self._index(X)
+    def _check_input(self, X: Any, y: Any = None) -> NgramData:
+        return self._lay_out(check_sentences(self, X, reset=True, any_length=True))
+
+    def _check_batch(self, earlier: NgramData, X: Any, y: Any) -> NgramData:
+        batch = check_sentences(self, X, reset=False, any_length=True)
+        return self._lay_out(TokenSequences._join_all([earlier.sentences, batch]))
+
+    def _lay_out(self, sentences: TokenSequences) -> NgramData:
+        trie = self._index(sentences)
         self._check_base(trie)
-        return trie
+        check_memory(
+            self.n_chains * trie.layout.bytes_of_ratios(),
+            f"X: tables for contexts of up to {self._n_laws() - 1} words, in "
+            f"n_chains={self.n_chains} chains",
+            "A lower order needs less.",
+        )
+        return NgramData(sentences, trie)
 
     def _check_base(self, trie: NgramTrie) -> Floats:
         """Return the base probabilities of all outcomes."""
@@ -304,15 +326,12 @@ class HierarchicalPitmanYorLM(NgramLanguageModel, ChainEstimator):
 
     # Chains
 
-    def _start_sampler(self, data: NgramTrie, root: np.random.SeedSequence, c: int) -> NgramSampler:
-        check_memory(
-            self.n_chains * data.layout.bytes_of_ratios(),
-            f"X: tables for contexts of up to {self._n_laws() - 1} words, in "
-            f"n_chains={self.n_chains} chains",
-            "A lower order needs less.",
-        )
+    def _start_sampler(self, data: NgramData, root: np.random.SeedSequence, c: int) -> NgramSampler:
         rng = derive_stream(root, Role.SWEEP, c)
-        return NgramSampler(data, self._check_base(data), self._priors(), rng)
+        return NgramSampler(data, self._check_base(data.trie), self._priors(), rng)
+
+    def _extend_sampler(self, sampler: NgramSampler, data: NgramData) -> NgramSampler:
+        return sampler.extended(data, self._stream)
 
     def _make_averages(self) -> LawAverages:
         return LawAverages()

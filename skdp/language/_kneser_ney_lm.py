@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import as_array, shorten
 from skdp._numeric import Floats
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp.data import check_sentences
 from skdp.inference._convergence import warn_user
 from skdp.language._base import NgramLanguageModel
 from skdp.language._ngram._trie import write_arpa
@@ -153,7 +154,7 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
         """
         validate_parameters(self)
         given = self._check_discounts()
-        trie = self._index(X)
+        trie = self._index(check_sentences(self, X, reset=True, any_length=True))
         n = trie.n_outcomes
         ones = np.ones(self.order)
         # With one table in each cell, shorter contexts count the longer contexts with an outcome.

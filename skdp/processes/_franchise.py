@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from skdp.processes._kernels_franchise import (
     log_sizes_given,
     log_tables_by_node,
     log_tables_given,
+    seat_customers,
     sum_log_stirling,
     sweep_cells,
 )
@@ -332,6 +333,30 @@ class Franchise(ChainComponent):
             cells = layout.cells_at(m)
             count_customers(cells.start, cells.stop, layout.observed, self._cells(), self._nodes())
 
+    def extended(
+        self,
+        layout: FranchiseLayout,
+        base: Floats,
+        places: Places,  # (n_cells,), where the cells of this franchise are in the larger layout
+        arrivals: Ints,  # cells of the new customers
+        rng: NDArray[np.uint64],
+    ) -> Franchise:
+        """Return a franchise with the same tables and more customers, who take seats in turn."""
+        new = np.bincount(arrivals, minlength=len(layout.parent)).astype(np.int32)
+        before = FranchiseLayout.of(
+            layout.cell_ptr, layout.node_ptr, layout.parent, layout.node, layout.observed - new,
+            layout.n_laws,
+        )  # fmt: skip
+        tables = np.minimum(before.capacity, 1)  # 1 in cells that this franchise leaves out
+        tables[places] = self.tables
+        other = Franchise(before, base, self.priors, tables, self.concentration)
+        other.discount = self.discount.copy()
+        depths = np.searchsorted(layout.cell_ptr, arrivals, side="right") - 1
+        laws, cells, nodes = other._laws(), other._cells(), other._nodes()
+        seat_customers(arrivals, depths, cells, nodes, laws, other._make_scratch(), rng)
+        other.attach(layout, base)
+        return other
+
     def _cells(self) -> Cells:
         return Cells(self.customers, self.tables, self.layout.parent, self.layout.node)
 
@@ -382,13 +407,25 @@ class Franchise(ChainComponent):
         laws = self.layout.laws
         return (ends - sizes)[laws], ends[laws]
 
-    def sweep(self, rng: NDArray[np.uint64]) -> None:
-        """Redraw all tables, from the deepest depth up, then discounts and concentrations."""
-        laws, cells, nodes = self._laws(), self._cells(), self._nodes()
+    def _make_scratch(self) -> PathScratch:
         n = self.layout.n_depths
-        scratch = PathScratch(np.zeros(n, np.int32), np.zeros(n + 1))
+        return PathScratch(np.zeros(n, np.int32), np.zeros(n + 1))
+
+    def sweep(self, rng: NDArray[np.uint64], chosen: Ints | None = None) -> None:
+        """Redraw tables, from the deepest depth up, then discounts and concentrations.
+        The tables are all, or as many in each cell as customers are in `chosen` cells.
+        """
+        laws, cells, nodes = self._laws(), self._cells(), self._nodes()
+        scratch, most, visited = self._make_scratch(), self.layout.capacity, self._visited
+        if chosen is not None:
+            most = np.zeros_like(most)
+            while len(chosen):
+                np.add.at(most, chosen, 1)
+                chosen = self.layout.parent[chosen]
+                chosen = chosen[chosen >= 0]
+            visited = [of_depth[most[of_depth] > 0] for of_depth in visited]
         for m in range(self.layout.n_depths - 1, -1, -1):
-            sweep_cells(self._visited[m], m, cells, nodes, laws, scratch, rng)
+            sweep_cells(visited[m], m, most, cells, nodes, laws, scratch, rng)
         if self.priors.discount is None or self.priors.concentration is None:
             self._draw_laws(rng)
 
@@ -699,7 +736,7 @@ class TableSample:
 class FranchiseSampler(ChainComponent):
     """Markov chain of a franchise whose dishes are known."""
 
-    _data_attributes = ("context_index",)
+    _data_attributes: ClassVar[tuple[str, ...]] = ("context_index",)
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ removes a table with probability S^{c-1}_{t-1} / S^c_t.
 | cells.parent | | (X,) int32 | the cell above; -1 at the root |
 | cells.node | u | (X,) int32 | the restaurant |
 | nodes.customers, tables | C_u, T_u | (U,) int32 | customers and tables of each restaurant |
+| most | | (X,) int32 | most visits to the customers of each cell in a sweep |
 | base | H | (X_0,) | probability of the dish of each cell of the root, the first cells |
 | discount, concentration | d_m, theta_m | (depths,) | discounts and concentrations by depth |
 | by_node | | bool | whether there is a concentration theta_u for each restaurant instead |
@@ -160,14 +161,14 @@ def _enter(m, cells, nodes, laws, path, chance, rng):
 
 
 @njit_inlined
-def _visit_customers(x, m, cells, nodes, laws, path, chance, rng):
-    """Redraw the seats of all customers of cell x, at depth m, one after another."""
+def _visit_customers(x, m, most, cells, nodes, laws, path, chance, rng):
+    """Redraw the seats of at most `most` customers of cell x, at depth m, one after another."""
     _find_path(x, m, cells, path)
     _find_chances(m, cells, nodes, laws, path, chance)
     u = cells.node[x]
     d, theta = laws.discount[m], laws.concentration[u if laws.by_node else m]
     c = cells.customers[x]
-    left = c
+    left = min(c, most)
     while left > 0:
         t = cells.tables[x]
         drops = drop_chance(laws, m, c, t)
@@ -217,13 +218,25 @@ def _visit_customers(x, m, cells, nodes, laws, path, chance, rng):
 
 
 @njit
-def sweep_cells(visited, m, cells, nodes, laws, scratch, rng):
+def sweep_cells(visited, m, most, cells, nodes, laws, scratch, rng):
     """Redraw the tables of cells of depth m that may have two customers, one customer at a time."""
+    # The number of visits must not depend on the tables of this depth and of those above.
     path, chance = scratch
     for i in range(visited.shape[0]):
         x = visited[i]
         if cells.customers[x] >= 2:
-            _visit_customers(x, m, cells, nodes, laws, path, chance, rng)
+            _visit_customers(x, m, most[x], cells, nodes, laws, path, chance, rng)
+
+
+@njit
+def seat_customers(arrivals, depths, cells, nodes, laws, scratch, rng):
+    """Seat a new customer in each of some cells of given depths, one after another."""
+    path, chance = scratch
+    for i in range(arrivals.shape[0]):
+        m = depths[i]
+        _find_path(arrivals[i], m, cells, path)
+        _find_chances(m, cells, nodes, laws, path, chance)
+        _enter(m, cells, nodes, laws, path, chance, rng)
 
 
 @njit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,13 +13,18 @@ from sklearn.base import clone
 from skdp._checks import check_beta_prior, check_gamma_prior, check_memory, shorten
 from skdp._executors import Executor
 from skdp._fit import FitState
-from skdp._fit._estimator import PartitionedSampling
+from skdp._fit._estimator import PartitionedSampling, StreamMixin, checksum
 from skdp._numeric import Places
 from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
-from skdp.data import PartitionedPanel
+from skdp.data import PartitionedPanel, SequencePanel
 from skdp.data._sequence_panel import split
-from skdp.emissions._common._protocol import check_part, looks_back, resolve_part
+from skdp.emissions._common._protocol import (
+    CollapsedEmission,
+    check_part,
+    looks_back,
+    resolve_part,
+)
 from skdp.emissions._discrete._categorical import CategoricalEmission
 from skdp.emissions._independent import EMISSIONS, has_numbers
 from skdp.inference._convergence import (
@@ -68,7 +74,7 @@ _LEARNT = ("top_concentration", "transition_concentration", "stickiness", "decay
 _POSITIVE = Interval(Real, 1e-8, 1e8, closed="both")
 
 
-class HDPHMMLT(HMMPredictions):
+class HDPHMMLT(StreamMixin, HMMPredictions):
     r"""Infinite hidden Markov model: a hidden Markov model that infers its number of states.
 
     It finds the states that series go through: stretches of steps whose observations have the same
@@ -192,6 +198,8 @@ class HDPHMMLT(HMMPredictions):
     n_chains : int, default=1
         Number of independent chains, each from its own first state. Attributes and features come
         from the chain with the highest mean log joint, scores from all chains.
+    stream_sweeps : int, default=20
+        Number of sweeps of each later call of `partial_fit`.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -288,7 +296,8 @@ class HDPHMMLT(HMMPredictions):
     seen. With Student t states, the first states, found before the first sweep, compete with these.
     The chain goes on with the chosen number of states, and all others are closed. With fewer than
     200 steps standard errors are not used: the best number is chosen, if it is better than one
-    state by three nats. A fit takes up to half as long again.
+    state by three nats. A fit takes up to half as long again. Later calls of `partial_fit` do
+    without the judge, and may open states again.
 
     Concentrations keep their first values during the first half of the burn-in, for at most 100
     sweeps.
@@ -306,6 +315,7 @@ class HDPHMMLT(HMMPredictions):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HMMPredictions._parameter_constraints,
+        **StreamMixin._stream_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "emission": [StrOptions(set(EMISSIONS)), HasMethods("make_sampler")],
         "similarity": [StrOptions(set(SIMILARITIES)), HasMethods("make_sampler"), None],
@@ -358,6 +368,7 @@ class HDPHMMLT(HMMPredictions):
         thin: int = 10,
         n_samples: int = 20,
         n_chains: int = 1,
+        stream_sweeps: int = 20,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -386,6 +397,7 @@ class HDPHMMLT(HMMPredictions):
         self.thin = thin
         self.n_samples = n_samples
         self.n_chains = n_chains
+        self.stream_sweeps = stream_sweeps
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -533,6 +545,19 @@ class HDPHMMLT(HMMPredictions):
         self._check_paths(panel.ptr, known)
         return panel if known is None else LabeledPanel(panel, known)
 
+    def _check_stream(self, X: Any, y: Any) -> None:
+        if isinstance(X, PartitionedPanel):
+            raise TypeError(f"partial_fit takes no {type(X).__name__}: use X.compute().")
+        if y is not None and self.use_y:
+            raise ValueError("partial_fit takes no known states in y.")
+
+    def _check_batch(self, earlier: SequencePanel, X: Any, y: Any) -> SequencePanel:
+        batch, _ = self._check_panel(X, reset=False)
+        panel = SequencePanel._join_all([earlier, batch])
+        self._check_size(len(panel.values))
+        self._checksum = checksum(panel.values, panel.ptr)
+        return panel
+
     def _check_paths(self, ptr: Places, known: KnownStates | None) -> None:
         """Raise ValueError if no possible path goes through the known or the first states."""
         possible = self._possible_steps()
@@ -587,8 +612,38 @@ class HDPHMMLT(HMMPredictions):
             return start_distributed(self, panel, root, c)
         sequences = panel.panel if isinstance(panel, LabeledPanel) else panel
         self._check_size(len(sequences.values))
-        init_stream, emission = derive_stream(root, Role.INIT, c), self._emission_object()
+        return self._make_sampler(
+            panel,
+            derive_stream(root, Role.INIT, c),
+            derive_stream(root, Role.SWEEP, c),
+            n_frozen=self._n_frozen(),
+            judged_at=judged_at,
+            init=check_init(self.init, sequences.ptr, self.n_components),
+        )
+
+    def _extend_sampler(self, sampler: HMMSampler, data: SequencePanel) -> HMMSampler:
+        stream = sampler.stream.copy()
+        return self._make_sampler(data, stream, stream, init=sampler)
+
+    def _make_sampler(
+        self, panel: Any, init_stream: Any, stream: Any, **options: Any
+    ) -> HMMSampler:
+        sequences = panel.panel if isinstance(panel, LabeledPanel) else panel
+        emission = self._emission_object()
         similarity, duration = self._make_option("similarity"), self._make_option("duration")
+        sampler = make_part(
+            emission,
+            "emission",
+            sequences.values,
+            self.n_components,
+            *([sequences.ptr] if looks_back(emission) else []),
+        )
+        loop = vars(self).get("_loop")
+        if loop is not None and loop.is_stream and not isinstance(sampler, CollapsedEmission):
+            raise ValueError(
+                "partial_fit needs an emission whose parameters can be integrated out, got "
+                f"{shorten(emission)}."
+            )
         return HMMSampler(
             panel,
             Transitions(
@@ -598,21 +653,13 @@ class HDPHMMLT(HMMPredictions):
                 self_transitions=duration is None,
                 allowed=self._allowed(),
             ),
-            make_part(
-                emission,
-                "emission",
-                sequences.values,
-                self.n_components,
-                *([sequences.ptr] if looks_back(emission) else []),
-            ),
+            sampler,
             init_stream,
-            derive_stream(root, Role.SWEEP, c),
+            stream,
             similarity=similarity,
             duration=duration,
             state_sampler=self.state_sampler,
-            n_frozen=self._n_frozen(),
-            judged_at=judged_at,
-            init=check_init(self.init, sequences.ptr, self.n_components),
+            **options,
         )
 
     # Public methods
@@ -646,6 +693,9 @@ class HDPHMMLT(HMMPredictions):
         best, trace = attributes["_best_chain"], attributes["trace_"]
         chain = state.runs[best]
         draws, order = list(chain.models.values()), self._state_order(chain.sampler.known)
+        numbers = vars(self).get("_numbers")
+        if chain.sampler.n_settled > 0 and numbers is not None and len(order.fixed) == 0:
+            order = replace(order, before=numbers)
         samples, reference = name_states(draws, chain.sampler.count_pairs, order)
         rest = [run for c, run in enumerate(state.runs) if c != best]
         others = [sample.model for run in rest for sample in run.models.values()]
@@ -659,6 +709,9 @@ class HDPHMMLT(HMMPredictions):
             "n_active_factors_": None if most_factors is None else model.n_active_factors,
         }
         learned = [name for name in _LEARNT if name in trace]
+        if vars(self)["_loop"].is_stream:
+            names = order.list_names(draws[reference])
+            attributes["_numbers"] = np.argsort(names)[draws[reference].states].astype(np.int32)
         labels = np.arange(self.n_components)
         if self._merges():
             rng = np.random.default_rng(derive_seed(state.root, Role.TRANSFORM, 1))

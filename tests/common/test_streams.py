@@ -8,8 +8,12 @@ import pytest
 from sklearn.base import clone
 
 from skdp.callback import Checkpoint
+from skdp.data import PartitionedPanel, SequencePanel, TokenSequences
+from skdp.emissions import BinaryFactorEmission
 from skdp.inference._chain import Chain
+from skdp.language import HierarchicalPitmanYorLM
 from skdp.mixture import DPMixture, PitmanYorMixture
+from skdp.sequence import HDPHMMLT
 from skdp.topics import GibbsLDA, HDPTopicModel
 from skdp.topics._shared._sampler import keep_rows
 
@@ -26,8 +30,20 @@ def counts_of(*topics):
     return np.concatenate([RNG.multinomial(30, WORDS[k], 15) for k in topics])
 
 
+def sequences_of(*levels):
+    return [RNG.normal(np.repeat(RNG.permutation(levels), 8), 0.5)[:, None] for _ in range(6)]
+
+
+def joined(batches):
+    if isinstance(batches[0], list):
+        return [sequence for batch in batches for sequence in batch]
+    return np.concatenate(batches)
+
+
 ROWS = [rows_at(0, 5), rows_at(0, 5, 10), rows_at(10)]
 COUNTS = [counts_of(0, 1), counts_of(0, 1, 2), counts_of(2)]
+SEQUENCES = [sequences_of(0, 5), sequences_of(0, 5, 10), sequences_of(0, 10)]
+SENTENCES = [RNG.integers(0, 5, (15, 6)) for _ in range(3)]
 STREAMS = {
     "DPMixture": (DPMixture(**SHORT), ROWS),
     "blocked": (PitmanYorMixture(sampler="blocked", n_chains=2, **SHORT), ROWS),
@@ -35,8 +51,13 @@ STREAMS = {
     "sparse": (GibbsLDA(400, **SHORT), COUNTS),
     "HDPTopicModel": (HDPTopicModel(n_chains=2, **SHORT), COUNTS),
     "no bursts": (HDPTopicModel(burst_concentration=None, level="segment", **SHORT), COUNTS),
+    "HierarchicalPitmanYorLM": (HierarchicalPitmanYorLM(**SHORT), SENTENCES),
+    "any order": (HierarchicalPitmanYorLM(None, n_chains=2, **SHORT), SENTENCES),
+    "HDPHMMLT": (HDPHMMLT(6, **SHORT), SEQUENCES),
+    "semi-Markov": (HDPHMMLT(6, duration="poisson", n_chains=2, **SHORT), SEQUENCES),
 }
 every_stream = pytest.mark.parametrize("name", STREAMS)
+UNGROUPED = ("HierarchicalPitmanYorLM", "any order", "HDPHMMLT", "semi-Markov")
 
 
 def stream_of(name):
@@ -46,7 +67,10 @@ def stream_of(name):
 
 def results_of(model):
     """Return the results that must be identical in two fits."""
-    names = ("labels_", "components_", "doc_topic_")
+    names = (
+        *("labels_", "components_", "doc_topic_", "discounts_", "n_tables_"),
+        *("transmat_", "component_labels_"),
+    )
     found = [getattr(model, name).tolist() for name in names if hasattr(model, name)]
     return found, model.trace_["log_joint"].tolist()
 
@@ -66,12 +90,13 @@ def test_a_pickle_continues(name):
     model, batches = stream_of(name)
     copy = pickle.loads(pickle.dumps(model.partial_fit(batches[0]).partial_fit(batches[1])))
     assert results_of(model.partial_fit(batches[2])) == results_of(copy.partial_fit(batches[2]))
-    assert len(groups_of(model)) == sum(map(len, batches))
+    if name not in UNGROUPED:
+        assert len(groups_of(model)) == sum(map(len, batches))
     assert model.n_iter_ == 6
     assert np.isfinite(model.score(batches[0]))
 
 
-@pytest.mark.parametrize("name", [name for name in STREAMS if name != "sparse"])
+@pytest.mark.parametrize("name", [name for name in STREAMS if name not in ("sparse", *UNGROUPED)])
 def test_numbers_stay(name):
     """What is found again keeps its number; a third group has another one."""
     model, (first, second, third) = stream_of(name)
@@ -80,6 +105,20 @@ def test_numbers_stay(name):
     assert np.mean(now[: len(before)] == before) > 0.9
     assert (now[-len(third) :] == now[-1]).mean() > 0.9
     assert now[-1] not in before
+
+
+@pytest.mark.parametrize("judge", [False, True])
+def test_numbers_of_states_stay(judge):
+    """A third state has another number, and comes last; the judge of the first call allows it."""
+    model, (first, second, third) = stream_of("HDPHMMLT")
+    model.set_params(judge=judge, random_state=1)
+    before = np.concatenate(model.set_params(max_iter=60).partial_fit(first).predict(first))
+    model.set_params(stream_sweeps=30).partial_fit(second).partial_fit(third)
+    now = np.concatenate(model.predict(first))
+    assert np.mean(now == before) > 0.95
+    assert {*before} == {0, 1}
+    values = np.concatenate(third).ravel()
+    assert np.mean((np.concatenate(model.predict(third)) == 2) == (values > 7.5)) > 0.95
 
 
 def test_a_closed_cluster_keeps_its_number():
@@ -161,7 +200,7 @@ def test_interrupts(name, monkeypatch):
     monkeypatch.setattr(Chain, "advance", advance)
     with pytest.warns(UserWarning, match="starts over"):
         model.partial_fit(batches[2])
-    assert results_of(model) == results_of(clone(model).fit(np.concatenate(batches)))
+    assert results_of(model) == results_of(clone(model).fit(joined(batches)))
 
 
 @pytest.mark.parametrize(
@@ -171,6 +210,9 @@ def test_interrupts(name, monkeypatch):
         ("DPMixture", {}, ROWS[0][:, :1], "X has 1 features"),
         ("HDPTopicModel", {}, COUNTS[0][:, :7], "X has 7 features"),
         ("DPMixture", {}, [[np.inf, 0.0]], "contains infinity"),
+        ("HierarchicalPitmanYorLM", {"order": 2}, SENTENCES[0], "had order=3; got order=2"),
+        ("HierarchicalPitmanYorLM", {}, SENTENCES[0] + 5, "word id"),
+        ("HierarchicalPitmanYorLM", {}, SENTENCES[0][:, :5], "X has 5 features"),
     ],
 )
 def test_later_calls_that_are_refused(name, change, X, message):
@@ -193,6 +235,19 @@ def test_streams_that_are_refused(tmp_path):
             GibbsLDA(4, **params).partial_fit(COUNTS[0])
     with pytest.raises(ValueError, match="takes no topics of documents in y"):
         HDPTopicModel().partial_fit(COUNTS[0], [{0}] * 30)
+    with pytest.raises(ValueError, match="takes no known states in y"):
+        HDPHMMLT().partial_fit(SEQUENCES[0], [[0]] * 6)
+    with pytest.raises(
+        ValueError, match="needs an emission whose parameters can be integrated out"
+    ):
+        HDPHMMLT(emission=BinaryFactorEmission(2)).partial_fit(SEQUENCES[0])
+    panel = SequencePanel.from_sequences(SEQUENCES[0])
+    with pytest.raises(TypeError, match="takes no PartitionedPanel"):
+        HDPHMMLT().partial_fit(PartitionedPanel.from_panel(panel, 2))
+    lm = HierarchicalPitmanYorLM(base=[0.5, 0.5, 0.0, 0.0], end_of_sequence=False, **SHORT)
+    lm.partial_fit(TokenSequences.from_sequences([[0, 1]], 4))
+    with pytest.raises(ValueError, match="base gives outcome 2 of X the probability 0"):
+        lm.partial_fit([[0, 2]])
     model = DPMixture(**SHORT).partial_fit(first)
     model.fit(ROWS[1])  # starts over
     assert len(model.labels_) == len(ROWS[1])

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from skdp._checks import MAX_INTEGER, as_array, check_memory, shorten
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
+from skdp._numeric._random import make_generator
 from skdp.data import TokenSequences
 from skdp.data._ragged import check_path, replace_file
 from skdp.language._kernels._trie import (
@@ -209,6 +210,24 @@ class NgramTrie(ContextIndex):
             model.mass, model.backoff, model.chain, model.top(), total,
         )  # fmt: skip
 
+    def cells_of(self, sentences: TokenSequences) -> Ints:
+        """Return the cell of each event of training sentences, in its longest context."""
+        ends = self.n_outcomes > self.n_words
+        return self.find(NgramEvents.of(sentences, ends=ends)).cells
+
+    def places_in(self, other: NgramTrie) -> Places:
+        """Return the (n_cells,) cells of another trie, which has all contexts of this one."""
+        n = self.n_words + 1  # symbols
+        children = other.above * np.int64(n) + other.symbol  # sorted
+        nodes = np.zeros(len(self.above), np.int64)
+        for m in range(1, self.layout.n_depths):
+            here = self.layout.nodes_at(m)
+            keys = nodes[self.above[here]] * n + self.symbol[here]
+            nodes[here] = np.searchsorted(children, keys)
+        keys = nodes[self.layout.node] * self.n_outcomes + self.outcome
+        cells = other.layout.node * np.int64(self.n_outcomes) + other.outcome  # sorted
+        return np.searchsorted(cells, keys)
+
     def contexts_at(self, m: int) -> Ints:
         """Return the contexts of depth m, (n, m) int32, in reading order; beginnings are -1."""
         rows = np.arange(self.layout.node_ptr[m], self.layout.node_ptr[m + 1])
@@ -394,8 +413,52 @@ class NgramState(FranchiseState):
         return [trie.contexts_at(m)[places] for m, places in enumerate(self._places())]
 
 
+class NgramData(NamedTuple):
+    """The data of a fit."""
+
+    sentences: TokenSequences
+    trie: NgramTrie
+
+
 class NgramSampler(FranchiseSampler):
     """Markov chain of the hierarchical Pitman-Yor language model over an `NgramTrie`."""
+
+    context_index: NgramTrie
+    _data_attributes = (*FranchiseSampler._data_attributes, "_sentences")
+    n_settled = 0
+    """Number of first sentences that are from earlier calls of `partial_fit`."""
+
+    def __init__(self, data: NgramData, *args: Any):
+        self._sentences = data.sentences
+        super().__init__(data.trie, *args)
+
+    def attach(self, data: NgramData) -> None:  # type: ignore[override]
+        """Attach the data."""
+        self._sentences = data.sentences
+        super().attach(data.trie)
+
+    def extended(self, data: NgramData, earlier: NgramData) -> Self:
+        """Return a sampler of data that begin with the earlier ones, with their state."""
+        other = self.copy()
+        other._sentences, other.context_index = data
+        other.n_settled = len(earlier.sentences)
+        trie, new = data.trie, data.sentences[other.n_settled :]
+        other.franchise = self.franchise.extended(
+            trie.layout, trie.base_of_cells(self.base), earlier.trie.places_in(trie),
+            trie.cells_of(new), other.rng,
+        )  # fmt: skip
+        return other
+
+    def sweep(self) -> None:
+        """Draw all tables, or those of new words and as many others, then the parameters."""
+        self.franchise.sweep(self.rng, self._draw_cells() if self.n_settled > 0 else None)
+
+    def _draw_cells(self) -> Ints:
+        """Return the cells of the new sentences and of as many others, which are drawn."""
+        n = len(self._sentences)
+        some = make_generator(self.rng).integers(self.n_settled, size=n - self.n_settled)
+        chosen = np.concatenate([some, np.arange(self.n_settled, n)])
+        return self.context_index.cells_of(self._sentences[chosen])
 
     def state(self) -> NgramState:
         """Return a read-only view of the state."""

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln, xlogy
 
-from skdp._numeric import Floats, Places
-from skdp._numeric._random import draw_key
+from skdp._numeric import Floats, Ints, Places
+from skdp._numeric._random import draw_key, make_generator
 from skdp._part import ChainComponent
 from skdp.data import SequencePanel
+from skdp.data._ragged import select
 from skdp.emissions._common._protocol import (
     CollapsedEmission,
     ComparableEmission,
@@ -70,6 +71,9 @@ class HMMSampler(ChainComponent):
     is_distributed: ClassVar[bool] = False
     """Whether its data are partitions that an executor has distributed."""
 
+    n_settled = 0
+    """Number of first sequences that are from earlier calls of `partial_fit`."""
+
     judged_at: int | None = None
     """The sweep after which held-out steps decide how many states there are; None: never."""
 
@@ -110,6 +114,10 @@ class HMMSampler(ChainComponent):
         self.n_sweeps = 0
         panel = panel.panel if isinstance(panel, LabeledPanel) else panel
         self.states = np.zeros(len(panel.values), dtype=np.int64)
+        self._first: StatePartition | None = None
+        if isinstance(init, HMMSampler):
+            self._continue(init)
+            return
         write_first_states(
             panel, self.states, transitions, emission, init, init_stream, self._known_similarity(),
             self._known,
@@ -120,10 +128,28 @@ class HMMSampler(ChainComponent):
                 f"{type(emission).__name__}."
             )
         self.judged_at = judged_at
-        self._first: StatePartition | None = None
         if self.judged_at is not None and hasattr(emission, "begin_with"):
             self._first = StatePartition.of(self.states, emission)
         self._begin(init_stream)
+
+    def _continue(self, before: HMMSampler) -> None:
+        """Take the state of the chain of the first sequences, and draw the states of the others."""
+        emission, n_steps = self.emission, len(before.states)
+        assert isinstance(emission, CollapsedEmission)
+        own = before.copy()
+        self.transitions, self.similarity, self.duration = (
+            own.transitions, own.similarity, own.duration
+        )  # fmt: skip
+        self.n_settled, self.n_sweeps = int(np.searchsorted(self._ptr, n_steps)), own.n_sweeps
+        old, new = self._ptr[: self.n_settled + 1], self._ptr[self.n_settled :] - n_steps
+        self.transitions.reopen()  # what the judge has closed
+        self.transitions.draw(old, own.states, self.stream, rates_known=False)
+        self.states[:n_steps], self.states[n_steps:] = own.states, -1
+        emission.condition(self.states)
+        emission.write_log_predictive(self._log_obs)
+        states = self.states[n_steps:]
+        self._check(self._draw_paths("ffbs", new, self._log_obs[n_steps:], states), self.n_settled)
+        self._begin(self.stream, is_new=False)
 
     def _known_similarity(self) -> NDArray[np.float64] | None:
         """Return log phi, (J + 1, J), as far as it is known: -inf for impossible transitions."""
@@ -138,7 +164,7 @@ class HMMSampler(ChainComponent):
             log_similarity[~allowed] = -np.inf
         return log_similarity
 
-    def _begin(self, rng: NDArray[np.uint64]) -> None:
+    def _begin(self, rng: NDArray[np.uint64], *, is_new: bool = True) -> None:
         """Draw the first parameters, given the first states."""
         self._hold_emission()
         self._draw_emission(rng)
@@ -147,11 +173,12 @@ class HMMSampler(ChainComponent):
             emission.settle_shared(rng)
             self._draw_emission(rng)
         if self.similarity is not None:
-            self.similarity.start(self.emission, rng)
+            if is_new:
+                self.similarity.start(self.emission, rng)
             self.transitions.take_similarity(self.similarity, self.emission)
-        if self.duration is not None:
+        if self.duration is not None and is_new:
             self.duration.start(rng)
-        self._draw_parameters(rng)
+        self._draw_parameters(rng, rates_known=is_new)
 
     def attach(self, panel: SequencePanel | LabeledPanel) -> None:
         """Store the panel."""
@@ -199,18 +226,22 @@ class HMMSampler(ChainComponent):
 
     def sweep(self) -> None:
         """Draw the states, then everything else."""
-        impossible = self._draw_states()
-        if impossible >= 0:
-            raise ValueError(
-                f"Sequence {impossible} has probability 0 under the current parameters: its "
-                "observations are too far from the others, or states cannot last long enough."
-            )
+        self._check(self._draw_states())
         moved = self._is_due() and self._split_or_merge()
         self._draw_parameters(self.stream, rates_known=not moved)
         self.n_frozen = max(self.n_frozen - 1, 0)
         self.n_sweeps += 1
         if self.n_sweeps == self.judged_at:
             self._judge()
+
+    @staticmethod
+    def _check(impossible: int, first: int = 0) -> None:
+        """Raise ValueError unless the number of an impossible sequence is -1."""
+        if impossible >= 0:
+            raise ValueError(
+                f"Sequence {first + impossible} has probability 0 under the current parameters: "
+                "its observations are too far from the others, or states cannot last long enough."
+            )
 
     def _judge(self) -> None:
         """Let held-out steps decide about the states; those that are not kept are closed."""
@@ -251,19 +282,41 @@ class HMMSampler(ChainComponent):
 
     def _draw_states(self) -> int:
         """Draw states and missing values; return the first impossible sequence, or -1."""
-        self.emission.write_log_obs(self._log_obs)
+        drawn = self._drawn_emission() if self.n_settled > 0 else None
+        if drawn is None:
+            self.emission.write_log_obs(self._log_obs)
         if self._known is not None:
             self._known.clamp(self._log_obs)
-        known = self._ptr, *self.transitions.matrix(), self._log_obs
-        if self.duration is not None:
-            segments = SegmentMessages(*known, *self.duration.tables())
-            impossible = segments.sample_states(self.states, self.stream)
+        if self.n_settled == 0:
+            arguments = self._ptr, self._log_obs, self.states
+            impossible = self._draw_paths(self.state_sampler, *arguments)
         else:
-            draw_states = STATE_SAMPLERS[self.state_sampler]
-            impossible = draw_states(HMMMessages(*known), self.states, self.stream)
+            chosen = self._choose()
+            ptr, steps = select(self._ptr, chosen)
+            log_obs = self._log_obs[steps] if drawn is None else drawn.log_obs(self._values[steps])
+            states = self.states[steps]
+            impossible = self._draw_paths(self.state_sampler, ptr, log_obs, states)
+            self.states[steps] = states
+            impossible = int(chosen[impossible]) if impossible >= 0 else impossible
         if impossible < 0 and isinstance(self.emission, CollapsedEmission):
             self.emission.complete(self.states, self.stream)
         return impossible
+
+    def _draw_paths(self, sampler: str, ptr: Places, log_obs: Floats, states: Places) -> int:
+        """Draw the states of sequences; return the first impossible one, or -1."""
+        known = ptr, *self.transitions.matrix(), log_obs
+        if self.duration is not None:
+            return SegmentMessages(*known, *self.duration.tables()).sample_states(
+                states, self.stream
+            )
+        return STATE_SAMPLERS[sampler](HMMMessages(*known), states, self.stream)
+
+    def _choose(self) -> Places:
+        """Return the new sequences and as many of the others, drawn at random, in order."""
+        is_chosen = np.arange(self._n_sequences) >= self.n_settled
+        n_new = np.count_nonzero(is_chosen)
+        is_chosen[make_generator(self.stream).integers(self.n_settled, size=n_new)] = True
+        return np.flatnonzero(is_chosen)
 
     def _is_due(self) -> bool:
         """Return whether to split or merge in this sweep."""
@@ -406,10 +459,25 @@ class StateOrder:
     # transitions or similarities. Others may have exchanged their numbers since the first sweep.
     fixed: Places = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     by_mean: bool = False  # order others by the mean of their first column, not by share
+    before: Ints | None = None  # numbers of the first steps, which states keep
 
-    def list_names(self, model: HMMModel) -> Places:
+    def list_names(self, draw: HMMDraw) -> Places:
         """Return the state of a sample for each number, (J,)."""
-        n_states = len(model.shares)
+        model, n_states = draw.model, len(draw.model.shares)
+        if self.before is not None:
+            n_steps = len(self.before)
+            shared = count_pairs(
+                self.before, draw.states[:n_steps], np.ones(n_steps, np.bool_), n_states
+            )
+            numbers, states = linear_sum_assignment(shared, maximize=True)
+            found = shared[numbers, states] > 0
+            names = np.full(n_states, -1)
+            names[numbers[found]] = states[found]
+            is_old = shared.any(axis=1)  # other numbers come first
+            free = np.argsort(np.where(names >= 0, 2, is_old), kind="stable")[: np.sum(names < 0)]
+            rest = np.setdiff1d(np.arange(n_states), states[found])
+            names[free] = rest[np.argsort(-model.shares[rest], kind="stable")]
+            return names
         keys: Any = -model.shares
         if self.by_mean:
             emission: Any = model.emission
@@ -435,7 +503,7 @@ def name_states(
     is_usual = np.array(numbers) == np.bincount(numbers).argmax()
     log_joints = np.array([sample.log_joint for sample in samples])
     reference = int(np.argmax(np.where(is_usual, log_joints, -np.inf)))
-    names = order.list_names(samples[reference].model)
+    names = order.list_names(samples[reference])
     matched = np.setdiff1d(np.arange(len(names)), order.fixed)
     models = []
     for sample in samples:

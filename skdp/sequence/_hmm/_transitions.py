@@ -87,6 +87,12 @@ class Transitions(ChainComponent):
         self.log_similarity[:] = 0.0
         self._forbid(self.log_similarity)
 
+    def reopen(self) -> None:
+        """Undo `close`."""
+        if self.n_open < self.n_states:
+            self.n_open, self.allowed = self.n_states, None
+            self.log_similarity[:] = 0.0
+
     @property
     def _plain(self) -> bool:
         """Whether all similarities are 1, so that shorter kernels suffice."""

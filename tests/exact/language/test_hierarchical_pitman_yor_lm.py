@@ -12,6 +12,7 @@ from exact.language.arpa import read_arpa
 from exact.language.draws import check_states
 from exact.language.franchise import predictive
 from exact.language.hpylm import Model, Posterior, enumerate_posterior, log_joint, log_prior
+from exact.oracles.batch_means import check_chain
 from scipy.special import logsumexp
 
 from skdp.data import TokenSequences
@@ -126,6 +127,76 @@ def test_discounts_and_concentrations(case, learned):
         return state.discounts.copy(), state.concentrations.copy(), np.concatenate(state.tables)
 
     check_states(lm, (X,), record, expected)
+
+
+STREAMS = {
+    "bigrams": [[[1, 1, 1]], [[0]]],  # nothing of the first is in the second
+    "trigrams without ends": [[[1, 0, 0]], [[0, 0, 0]]],
+    "one often": [[[0] * 4], [[0] * 3], [[0] * 2]],
+    "recurs": [[[0, 0, 1]], [[1, 0, 0]]],
+    "twice": [[[0, 1]], [[0, 1]]],  # a context of the first is longer with the second
+    "any sentences": [[[0]], [[0, 0]]],
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "learned"),
+    [
+        *(("bigrams", "nothing"), ("twice", "nothing")),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in [
+                *(("trigrams without ends", "nothing"), ("any sentences", "nothing")),
+                *(("one often", "all"), ("bigrams", "discounts"), ("recurs", "concentrations")),
+            ]
+        ),
+    ],
+)
+def test_posterior_of_a_stream(case, learned):
+    """A sweep draws the last sentences, and as many others at random."""
+    oracle, lm, _ = problem(case, learned)
+    batches = [TokenSequences.from_sequences(batch, N_WORDS) for batch in STREAMS[case]]
+    for batch in batches:
+        lm.set_params(max_iter=20, stream_sweeps=2).partial_fit(batch)
+    posterior = enumerate_posterior(oracle, [words for batch in STREAMS[case] for words in batch])
+    chain = lm._saved.runs[0].sampler
+    chain.attach(lm._stream)
+    cells = cells_of(chain.state())
+
+    def step():
+        chain.sweep()
+        franchise = chain.franchise
+        laws = franchise.discount.copy(), franchise.concentration.copy()
+        return franchise.tables.copy(), franchise.customers.copy(), *laws
+
+    def compare(tables, customers, discounts, concentrations):
+        yield tables, [posterior.tables[cell] for cell in cells], "tables"
+        yield customers, [posterior.customers[cell] for cell in cells], "customers"
+        yield discounts, posterior.discounts, "discounts"
+        yield concentrations, posterior.concentrations, "concentrations"
+
+    check_chain(step, compare)
+
+
+def test_seats_of_a_later_word():
+    """It has a table of its own with the right probability; |z| < 5."""
+    _, lm, _ = problem("one often")
+    first, second = (TokenSequences.from_sequences([words], N_WORDS) for words in ([0] * 3, [0]))
+    chain = lm.set_params(max_iter=20, stream_sweeps=1).partial_fit(first)._saved.runs[0].sampler
+    chain.attach(lm._stream)
+    tables, customers = counts_by_cell(chain.state())
+    data = lm._check_batch(lm._stream, second, None)
+    at = cells_of(chain.state()).index(((-1,), 0))
+    laws = DISCOUNTS, CONCENTRATIONS, dict.fromkeys(range(N_WORDS), 1.0 / N_WORDS)
+    opens = CONCENTRATIONS[1] + DISCOUNTS[1]  # next to one customer at one table
+    opens *= predictive((), 0, customers, tables, *laws)
+    p = opens / (1.0 - DISCOUNTS[1] + opens)
+    is_new = []
+    for _ in range(2000):
+        other = chain.extended(data, lm._stream)
+        is_new.append(other.franchise.tables[at] == 2)
+        chain.rng = other.rng
+    assert abs(np.mean(is_new) - p) < 5.0 * np.sqrt(p * (1.0 - p) / len(is_new))
 
 
 @pytest.mark.parametrize("case", EVERY)

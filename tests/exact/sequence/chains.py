@@ -5,6 +5,7 @@ is expected is exact to about 1e-4."""
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -222,7 +223,9 @@ def make_panel(sequences):
     return SequencePanel.from_sequences([np.array(x, dtype=float) for x in sequences])
 
 
-def make_chain_sampler(problem, emission, state_sampler="ffbs", similarity=None, duration=None):
+def make_chain_sampler(
+    problem, emission, state_sampler="ffbs", similarity=None, duration=None, init="auto"
+):
     panel, n_states = make_panel(problem.sequences), problem.n_states
     priors = TransitionPriors(
         problem.gamma, problem.gamma_prior, problem.alpha, problem.alpha_prior, problem.kappa,
@@ -247,6 +250,7 @@ def make_chain_sampler(problem, emission, state_sampler="ffbs", similarity=None,
         similarity=None if similarity is None else similarity.make_sampler(n_states),
         duration=None if duration is None else duration.make_sampler(n_states),
         state_sampler=state_sampler,
+        init=init,
     )  # fmt: skip
 
 
@@ -264,13 +268,21 @@ def move(sampler, n_moves=1):
     return moved
 
 
-def check(case, n_sweeps, sweep=HMMSampler.sweep, *, n_first=0, log2_points=12, **parts):
+def check(
+    case, n_sweeps, sweep=HMMSampler.sweep, *, n_first=0, log2_points=12, n_settled=0, **parts
+):
     """Compare the means over a chain with the expected ones, those of 2^log2_points points. `sweep`
     is a round of the chain, given the sampler; `n_first` of them come before the chain. `parts` are
-    the similarity and the duration of the sampler."""
+    the similarity and the duration of the sampler. All sequences but `n_settled` come later."""
     expected = expect(case.problem, log2_points)
     describe_states = cache(lambda states: (describe(case.problem, states), conditions(states)))
+    if n_settled > 0:
+        problem = replace(case.problem, sequences=case.problem.sequences[:n_settled])
+        parts["init"] = make_chain_sampler(problem, case.emission, case.state_sampler, **parts)
+        parts["init"].sweep()
+        parts["init"].detach()
     sampler = make_chain_sampler(case.problem, case.emission, case.state_sampler, **parts)
+    assert sampler.n_settled == n_settled
     for _ in range(n_first):
         sweep(sampler)
 

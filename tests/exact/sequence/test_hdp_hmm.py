@@ -87,6 +87,27 @@ def test_posterior(case):
     check(CASES[case], 60_000)
 
 
+SHORT = ("01", "10", "011")
+MORE = (((-0.9,), (NAN,)), ((1.1,), (1.2,)), ((-0.8,), (0.2,), (NAN,)))
+STREAMS = {
+    "plain": symbols(SHORT),
+    "plain, concentrations, three states": symbols(SHORT, n_states=3, **DRAWN),
+    "similar, sticky": symbols(SHORT, "beam", phi=PHI, kappa=None),
+    "left-right": symbols(SHORT, n_states=3, allowed=LEFT_RIGHT),
+    "numbers": numbers(MORE, kappa=1.0),
+    "changes": changes(((-1.0, 0.9, NAN), (1.0, 0.9), (0.9, -0.8)), kappa=1.0),
+}
+
+
+@pytest.mark.parametrize(
+    "case",
+    ["plain", *(pytest.param(case, marks=pytest.mark.slow) for case in STREAMS if case != "plain")],
+)
+def test_posterior_of_a_stream(case):
+    """The last sequence comes later; a sweep draws it, and one of the others at random."""
+    check(STREAMS[case], 40_000, n_settled=2)
+
+
 SEQUENCES = "011", "10", "00", "111"
 
 

@@ -208,3 +208,10 @@ CHAINS = {
 def test_chain(name):
     case, duration = CHAINS[name]
     check(case, 60_000, duration=duration)
+
+
+@pytest.mark.slow
+def test_chain_of_a_stream():
+    """The last sequence comes later; a sweep draws it, and one of the others at random."""
+    case, duration = poisson(("01", "10", "001"), 2.0, 1.0, 3)
+    check(case, 40_000, duration=duration, n_settled=2)

@@ -189,6 +189,14 @@ def test_steps_of_which_nothing_was_observed_match_nothing(is_observed, order):
     assert_reordered(models[1], other, order)
 
 
+def test_states_keep_their_numbers():
+    """States 3 and 0 were 0 and 1; numbers not in use come before 2, which was."""
+    later = make_sample([3, 3, 0, 0, 2, 2, 2, 1], n_states=5)
+    order = StateOrder(np.arange(0), before=np.array([0, 0, 1, 2], dtype=np.int32))
+    models, _ = name_all(later, order=order)
+    assert_reordered(models[0], later, [3, 0, 4, 2, 1])
+
+
 def test_fixed_states_are_never_renamed():
     """State 1 exchanges its steps with state 2 from one sample to the next."""
     samples = [make_sample([3, 3, 1, 2, 1, 0], 1.0), make_sample([3, 3, 2, 1, 2, 0], 0.0)]
