@@ -24,6 +24,7 @@ from skdp._fit._estimator import (
     warn_of_counter,
     warn_of_times,
 )
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_panel
@@ -252,7 +253,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         return self.fit(X, y).predict(X)
 
     @takes_partitions(of_number)
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: Any) -> Floats:
         """Return the log probability (or density) of sequences.
 
         Probabilities are averaged over the stored samples of all chains.
@@ -314,7 +315,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             )
         return float(log_probability / n_steps)
 
-    def _sums(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+    def _sums(self, X: Any, y: Any = None) -> Floats:
         """Return the log probability of X and the number of its steps that count, (1, 2)."""
         log_probabilities, panel = self._score_samples(X)
         check_no_lengths(y, panel, is_single=len(panel) == 1 and len(log_probabilities) != 1)
@@ -332,15 +333,13 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
 
     def _posteriors(
         self, X: Any, method: str = "posteriors", *args: Any
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+    ) -> tuple[Floats, Places, bool]:
         """Return the mean over the stored samples of a method's result for each step."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
         return self._mean_of_samples(method, panel, *args), panel.ptr, is_single
 
-    def _mean_of_samples(
-        self, method: str, panel: SequencePanel, *args: Any
-    ) -> NDArray[np.float64]:
+    def _mean_of_samples(self, method: str, panel: SequencePanel, *args: Any) -> Floats:
         """Return the mean over the stored samples of a method's result for a panel."""
         width = effective_n_jobs(check_jobs(self.n_jobs))
         total: Any = 0.0
@@ -350,7 +349,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
                 total += part
         return np.asarray(total / len(self.samples_))
 
-    def _shares(self, X: Any) -> NDArray[np.float64]:
+    def _shares(self, X: Any) -> Floats:
         """Return posterior means over each sequence's steps, or per step for a single array."""
         probabilities, ptr, is_single = self._posteriors(X)
         if is_single:
@@ -358,7 +357,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         bounds = pairwise(ptr)
         return np.array([probabilities[begin:end].mean(axis=0) for begin, end in bounds])
 
-    def _score_samples(self, X: Any) -> tuple[NDArray[np.float64], SequencePanel]:
+    def _score_samples(self, X: Any) -> tuple[Floats, SequencePanel]:
         """Return log probabilities of samples, and X as a panel."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)

@@ -18,6 +18,7 @@ from skdp._checks import (
     shorten,
 )
 from skdp._fit import FitState
+from skdp._numeric import Floats
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SequencePanel
@@ -334,7 +335,7 @@ class FactorialHMM(SequenceEstimator):
                 f"of switch_on_prior: leave it at 1.0, got {self.switch_on_prior!r}."
             )
 
-    def _prior_counts(self) -> NDArray[np.float64]:
+    def _prior_counts(self) -> Floats:
         """Return the pseudo-counts of the priors for off and on: at first, after off, after on."""
         start, switch_on, switch_off = (
             check_beta_prior(getattr(self, name), name)
@@ -490,7 +491,7 @@ class FactorialHMM(SequenceEstimator):
         return split(*self._posteriors(X))
 
     @takes_partitions(of_features)
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Floats:
         """Return the expected share of time that each factor is on in each sequence.
 
         Parameters

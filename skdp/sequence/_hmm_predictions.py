@@ -11,6 +11,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_floats, check_count, check_memory, naming, shorten
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import SequencePanel, check_panel
 from skdp.data._coding import TableFormat
@@ -37,14 +38,14 @@ class HMMPredictions(SequenceEstimator):
     """Base class with the methods of a fitted hidden Markov model whose samples are `HMMModel`."""
 
     samples_: list[HMMModel]
-    startprob_: NDArray[np.float64]
-    transmat_: NDArray[np.float64]
+    startprob_: Floats
+    transmat_: Floats
     emission_: Any
-    state_shares_: NDArray[np.float64]
-    component_labels_: NDArray[np.int64]
+    state_shares_: Floats
+    component_labels_: Places
 
     @property
-    def _labels(self) -> NDArray[np.int64] | None:
+    def _labels(self) -> Places | None:
         """The state of each component, or None if it has its own number."""
         check_is_fitted(self)
         labels = self.component_labels_
@@ -257,7 +258,7 @@ class HMMPredictions(SequenceEstimator):
         last = values[len(values) - min(n_lags, len(values)) :]
         return FilterState(tuple(found), last, n_steps, self._labels)
 
-    def _check_row(self, x: Any, emission: Any) -> NDArray[np.float64]:
+    def _check_row(self, x: Any, emission: Any) -> Floats:
         """Return one observation as (1, n_features), or raise a ValueError."""
         x = as_row(x, self)
         if not looks_back(emission):
@@ -271,7 +272,7 @@ class HMMPredictions(SequenceEstimator):
         return np.array(panel.values)
 
     @takes_partitions(of_features)
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Floats:
         """Return the expected share of time that each sequence spends in each state.
 
         Parameters
@@ -369,9 +370,7 @@ class HMMPredictions(SequenceEstimator):
             ]
         return Bunch(**{name: x[0] if is_single else x for name, x in found.items()})
 
-    def _forecast(
-        self, X: Any, n_steps: int, levels: NDArray[np.float64]
-    ) -> tuple[dict[str, list[Any]], bool]:
+    def _forecast(self, X: Any, n_steps: int, levels: Floats) -> tuple[dict[str, list[Any]], bool]:
         """Return the entries of `forecast` for each sequence, and whether X is a single one."""
         emissions: list[Any] = [model.emission for model in self.samples_]
         is_categorical = isinstance(emissions[0], CategoricalModel)
@@ -469,13 +468,8 @@ class HMMPredictions(SequenceEstimator):
             )
 
     def sample(
-        self,
-        n_steps: int,
-        n_sequences: int = 1,
-        *,
-        given: Any = None,
-        random_state: Any = None,
-    ) -> tuple[SequencePanel, list[NDArray[np.int64]]]:
+        self, n_steps: int, n_sequences: int = 1, *, given: Any = None, random_state: Any = None
+    ) -> tuple[SequencePanel, list[Places]]:
         """Draw sequences from the fitted model, each from a stored sample of the best chain.
 
         Parameters
@@ -592,9 +586,7 @@ class HMMPredictions(SequenceEstimator):
         return len(self.startprob_)
 
 
-def draw_end(
-    tail: Tail, values: NDArray[np.float64], rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def draw_end(tail: Tail, values: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return probabilities of states and ages, (A, J), and a sequence with drawn last values."""
     weights = np.cumsum(tail.ends.sum(axis=(0, 1)))
     m = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
@@ -604,6 +596,6 @@ def draw_end(
     return tail.ends[:, :, m], completed
 
 
-def _with_cells(X: Any, hidden: NDArray[np.bool_], values: NDArray[np.float64]) -> Any:
+def _with_cells(X: Any, hidden: NDArray[np.bool_], values: Floats) -> Any:
     """Return a data frame with other values in hidden cells; of anything else the values."""
     return TableFormat.of(X).with_cells(X, hidden, values, None) if is_frame(X) else values

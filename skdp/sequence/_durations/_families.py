@@ -13,9 +13,11 @@ from scipy.special import betaln, gammaln
 from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST, check_beta_prior, check_memory
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_log_beta, draw_log_gamma
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
+from skdp.emissions._common import Stream
 from skdp.sequence._kernels import _segments as kernels
 
 # Counts of segments by state and length, the statistics of the samplers of durations.
@@ -41,28 +43,26 @@ class SegmentCounts(ChainComponent):
         self.counts = np.zeros(n_states)  # segments
         self.totals = np.zeros(n_states)  # their durations less 1, with censored ones drawn
 
-    def draw(self, ptr: NDArray[Any], states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def draw(self, ptr: NDArray[Any], states: Places, rng: Stream) -> None:
         """Draw the censored durations of segments, then the parameters given all durations."""
         self.take(self.add_up(ptr, states))
         self.draw_parameters(rng)
 
-    def add_up(
-        self, ptr: NDArray[Any], states: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def add_up(self, ptr: NDArray[Any], states: Places) -> tuple[Places, Places]:
         """Return the numbers of complete and censored segments by state and length."""
         exact, at_least = np.empty_like(self.exact), np.empty_like(self.at_least)
         kernels.count_segments(ptr, states, exact, at_least)
         return exact, at_least
 
-    def take(self, sums: tuple[NDArray[np.int64], ...]) -> None:
+    def take(self, sums: tuple[Places, ...]) -> None:
         """Store the numbers of all segments."""
         self.exact, self.at_least = sums
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw the censored durations of segments, then the parameters given all durations."""
         raise NotImplementedError
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def tables(self) -> tuple[Floats, Floats]:
         """Return the tables of the current parameters."""
         raise NotImplementedError
 
@@ -148,10 +148,7 @@ class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
     }
 
     def __init__(
-        self,
-        n_phases: int = 2,
-        prior: tuple[float, float] = (1.0, 1.0),
-        max_duration: int = 100,
+        self, n_phases: int = 2, prior: tuple[float, float] = (1.0, 1.0), max_duration: int = 100
     ):
         self.n_phases = n_phases
         self.prior = prior
@@ -190,19 +187,19 @@ class NegativeBinomialDurationSampler(SegmentCounts):
         self.n_phases, self.a, self.b = n_phases, a, b
         self.log_p, self.log_q = np.empty(n_states), np.empty(n_states)
 
-    def start(self, rng: NDArray[np.uint64]) -> None:
+    def start(self, rng: Stream) -> None:
         """Draw p from its prior."""
         for j in range(len(self.log_p)):
             self.log_p[j], self.log_q[j] = draw_log_beta(self.a, self.b, rng)
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw the censored durations of segments, then p given all durations."""
         kernels.draw_probabilities(
             self.exact, self.at_least, self.n_phases, self.a, self.b, self.log_p, self.log_q,
             self.counts, self.totals, rng,
         )  # fmt: skip
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def tables(self) -> tuple[Floats, Floats]:
         """Return the tables of the current probabilities."""
         log_pmf, log_survival = np.empty((2, *self.exact.shape))
         kernels.write_negative_binomial(
@@ -236,11 +233,11 @@ class NegativeBinomialDurationModel:
     max_duration : int
     """
 
-    probs: NDArray[np.float64]
+    probs: Floats
     n_phases: int
     max_duration: int
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def tables(self) -> tuple[Floats, Floats]:
         """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration)."""
         log_pmf, log_survival = np.empty((2, len(self.probs), self.max_duration))
         kernels.write_negative_binomial(
@@ -248,7 +245,7 @@ class NegativeBinomialDurationModel:
         )
         return log_pmf, log_survival
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Places:
         """Return a duration for each state, (n,)."""
         more = rng.negative_binomial(self.n_phases, 1.0 - self.probs[states])
         return np.minimum(1 + more, self.max_duration)
@@ -345,20 +342,20 @@ class PoissonDurationSampler(SegmentCounts):
         self.shape, self.rate = shape, rate
         self.log_means = np.empty(n_states)
 
-    def start(self, rng: NDArray[np.uint64]) -> None:
+    def start(self, rng: Stream) -> None:
         """Draw omega from its prior."""
         self.log_means[:] = [
             draw_log_gamma(self.shape, rng) - log(self.rate) for _ in self.log_means
         ]
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw the censored durations of segments, then omega given all durations."""
         kernels.draw_means(
             self.exact, self.at_least, self.shape, self.rate, self.log_means, self.counts,
             self.totals, rng,
         )  # fmt: skip
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def tables(self) -> tuple[Floats, Floats]:
         """Return the tables of the current means."""
         log_pmf, log_survival = np.empty((2, *self.exact.shape))
         kernels.write_poisson(self.log_means, log_pmf, log_survival)
@@ -390,16 +387,16 @@ class PoissonDurationModel:
     max_duration : int
     """
 
-    means: NDArray[np.float64]
+    means: Floats
     max_duration: int
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def tables(self) -> tuple[Floats, Floats]:
         """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration)."""
         log_pmf, log_survival = np.empty((2, len(self.means), self.max_duration))
         kernels.write_poisson(np.log(self.means), log_pmf, log_survival)
         return log_pmf, log_survival
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Places:
         """Return a duration for each state, (n,)."""
         return np.minimum(1 + rng.poisson(self.means[states]), self.max_duration)
 
@@ -422,7 +419,7 @@ class DurationModel(Protocol):
 
     max_duration: int
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def tables(self) -> tuple[Floats, Floats]:
         """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration.
 
         Returns
@@ -431,7 +428,7 @@ class DurationModel(Protocol):
             P(D = max_duration) includes all longer durations.
         """
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(self, states: Places, rng: np.random.Generator) -> Places:
         """Draw a duration for each state.
 
         Parameters
@@ -476,7 +473,7 @@ class DurationSampler(Protocol):
 
     max_duration: int
 
-    def start(self, rng: NDArray[np.uint64]) -> None:
+    def start(self, rng: Stream) -> None:
         """Draw the first parameters from their prior.
 
         Parameters
@@ -485,7 +482,7 @@ class DurationSampler(Protocol):
             Stream of random numbers.
         """
 
-    def draw(self, ptr: NDArray[Any], states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def draw(self, ptr: NDArray[Any], states: Places, rng: Stream) -> None:
         """Draw the parameters given the states.
 
         Parameters
@@ -497,7 +494,7 @@ class DurationSampler(Protocol):
             Stream of random numbers.
         """
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def tables(self) -> tuple[Floats, Floats]:
         """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration.
 
         Returns
@@ -543,11 +540,11 @@ class DurationSampler(Protocol):
 class SummedDuration(DurationSampler, Protocol):
     """Sampler that needs only sums over sequences, so that a panel may be partitioned."""
 
-    def add_up(self, ptr: NDArray[Any], states: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+    def add_up(self, ptr: NDArray[Any], states: Places) -> tuple[NDArray[Any], ...]:
         """Return sums free of the parameters and bit-identical for any partition of the panel."""
 
     def take(self, sums: tuple[NDArray[Any], ...]) -> None:
         """Store the sums over all sequences."""
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw the parameters given the stored sums: the last step of `draw`."""

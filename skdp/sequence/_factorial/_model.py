@@ -290,34 +290,29 @@ class FactorialModel:
         match. None: the F factors in their order.
     """
 
-    startprob: NDArray[np.float64]
-    transmat: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    noise_variance: NDArray[np.float64]
+    startprob: Floats
+    transmat: Floats
+    weights: Floats
+    noise_variance: Floats
     output: tuple[str, ...]
-    shares: NDArray[np.float64]
+    shares: Floats
     places: NDArray[np.intp] | None = None
 
-    def log_likelihoods(
-        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def log_likelihoods(self, ptr: Places, values: Floats) -> Floats:
         """Return log p(x) of every sequence, (n,)."""
         steps = np.empty(len(values))
         log_predictives(ptr, *self._joint(values), steps)
         return np.add.reduceat(steps, ptr[:-1])
 
-    def log_predictives(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_predictives(self, values: Floats) -> Floats:
         """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
         steps = np.empty(len(values))
         log_predictives(np.array([0, len(values)]), *self._joint(values), steps)
         return steps
 
     def posteriors(
-        self,
-        ptr: NDArray[np.int64],
-        values: NDArray[np.float64],
-        known: NDArray[np.int8] | None = None,
-    ) -> NDArray[np.float64]:
+        self, ptr: Places, values: Floats, known: NDArray[np.int8] | None = None
+    ) -> Floats:
         """Return the probabilities that factors are on given x and known bits, (N, F).
 
         With `places`, return the probabilities of the G reference factors, (N, G); factors without
@@ -345,7 +340,7 @@ class FactorialModel:
             on = self.transmat[factors, paths[t], 1]
         return paths
 
-    def observe(self, paths: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.float64]:
+    def observe(self, paths: NDArray[np.int8], rng: np.random.Generator) -> Floats:
         """Return a draw of observations given activities, (n_steps, D)."""
         emission = BinaryFactorModel(paths, self.weights, self.noise_variance, self.output)
         return emission.sample(np.arange(len(paths)), rng)
@@ -371,7 +366,7 @@ class FactorialModel:
         )
 
     def _joint(
-        self, values: NDArray[np.float64], known: NDArray[np.int8] | None = None
+        self, values: Floats, known: NDArray[np.int8] | None = None
     ) -> tuple[Floats, Floats, Floats, Floats, Any]:
         """Return observations, and the model as a hidden Markov model with 2^F joint states."""
         n_factors = len(self.shares)

@@ -16,6 +16,7 @@ from skdp._part import ChainComponent
 from skdp.data import SequencePanel
 from skdp.emissions._binary_factors._emission import Runs, find_factors, find_runs
 from skdp.emissions._binary_factors._part import BinaryFactorSampler, FixedAmplitudes, find_centers
+from skdp.emissions._common import Stream
 from skdp.processes._partitions import draw_mass, expected_features
 from skdp.sequence._factorial._model import (
     FactorialDraw,
@@ -44,24 +45,24 @@ class FactorialState:
         return view
 
     @property
-    def startprob(self) -> NDArray[np.float64]:
+    def startprob(self) -> Floats:
         """Probabilities that factors are off and on at the first step, (F, 2)."""
         on = self._sampler.on_probs[:, 0]
         return np.stack([1.0 - on, on], axis=-1)
 
     @property
-    def transmat(self) -> NDArray[np.float64]:
+    def transmat(self) -> Floats:
         """Transition probabilities from off, 0, and on, 1, (F, 2, 2)."""
         on = self._sampler.on_probs[:, 1:]
         return np.stack([1.0 - on, on], axis=-1)
 
     @property
-    def weights(self) -> NDArray[np.float64]:
+    def weights(self) -> Floats:
         """Weights w, (F + 1, D), the background in row 0."""
         return self._sampler.emission.all_weights()
 
     @property
-    def noise_variance(self) -> NDArray[np.float64]:
+    def noise_variance(self) -> Floats:
         """Variances of the noise, (D,), 1 for probit columns."""
         return 1.0 / self._sampler.emission.precisions
 
@@ -103,7 +104,7 @@ class GivenNumber(ChainComponent):
         self.counts = counts  # (3, 2), pseudo-counts for off and on: at first, after off, after on
         self.n_factors = n_factors
 
-    def draw_bits(self, ptr: Places, rng: NDArray[np.uint64]) -> tuple[NDArray[np.int8], Floats]:
+    def draw_bits(self, ptr: Places, rng: Stream) -> tuple[NDArray[np.int8], Floats]:
         """Return a draw of paths, (N, F), and of their probabilities of being on."""
         none = np.zeros((self.n_factors, 3, 2), dtype=np.int64)
         on_probs = self.draw_on_probs(none, rng)
@@ -111,13 +112,13 @@ class GivenNumber(ChainComponent):
         kernels.draw_paths(ptr, on_probs, bits, rng)
         return bits, on_probs
 
-    def draw_on_probs(self, counts: Places, rng: NDArray[np.uint64]) -> Floats:
+    def draw_on_probs(self, counts: Places, rng: Stream) -> Floats:
         """Return a draw of the probabilities of being on, (F, 3), given the counts."""
         on_probs = np.empty(counts.shape[:2])
         kernels.draw_on_probs(counts, self.counts, on_probs, rng)
         return on_probs
 
-    def draw_mass(self, counts: Places, rng: NDArray[np.uint64]) -> None:
+    def draw_mass(self, counts: Places, rng: Stream) -> None:
         """Do nothing: there is no buffet."""
 
     def mean_probs(self, counts: Places) -> Floats:
@@ -155,7 +156,7 @@ class BuffetNumber(ChainComponent):
         """Log alpha."""
         return float(np.log(self.mass))
 
-    def draw_bits(self, ptr: Places, rng: NDArray[np.uint64]) -> tuple[NDArray[np.int8], Floats]:
+    def draw_bits(self, ptr: Places, rng: Stream) -> tuple[NDArray[np.int8], Floats]:
         """Return a draw of paths given the mass, (N, K), and of their probabilities of being on."""
         room = 16
         while True:  # the same draw with more room
@@ -169,23 +170,19 @@ class BuffetNumber(ChainComponent):
         n = min(n, self.most)
         return np.ascontiguousarray(bits[:, :n]), self.draw_on_probs(counts[:n], rng)
 
-    def draw_on_probs(self, counts: Places, rng: NDArray[np.uint64]) -> Floats:
+    def draw_on_probs(self, counts: Places, rng: Stream) -> Floats:
         """Return a draw of the probabilities of being on, (K, 3), given the counts."""
         on_probs = np.empty(counts.shape[:2])
         kernels.draw_on_probs(self._pool(counts), self._pooled_prior(), on_probs, rng)
         on_probs[:, FIRST] = on_probs[:, AFTER_OFF]
         return on_probs
 
-    def draw_mass(self, counts: Places, rng: NDArray[np.uint64]) -> None:
+    def draw_mass(self, counts: Places, rng: Stream) -> None:
         """Draw alpha given the number of factors."""
         self.mass = float(draw_mass(len(counts), self.expected, *self.mass_prior, rng))
 
     def draw_idle(
-        self,
-        bits: NDArray[np.int8],
-        on_probs: Floats,
-        scales: Floats,
-        rng: NDArray[np.uint64],
+        self, bits: NDArray[np.int8], on_probs: Floats, scales: Floats, rng: Stream
     ) -> tuple[Floats, Floats]:
         """Return factors that are never on: probabilities of being on, (n, 3), weights, (n, D)."""
         # Only those whose probability of switching on exceeds u ~ Uniform(0, a*) are needed.
@@ -269,7 +266,7 @@ class RunMoves(ChainComponent):
         precisions: Floats,
         scales: Floats,
         priors: GivenNumber | BuffetNumber,
-        rng: NDArray[np.uint64],
+        rng: Stream,
     ) -> NDArray[np.int8]:
         """Return paths drawn from a chain that leaves p(paths given totals, precisions) invariant.
         Names are those of `FactorPaths`; a buffet may change F, and all factors are then ever on.
@@ -346,7 +343,7 @@ class StepFactors(BinaryFactorSampler):
 
     def start_paths(
         self, bits: NDArray[np.int8], runs: Runs | None, n_factors: int | None,
-        rng: NDArray[np.uint64],
+        rng: Stream,
     ) -> None:  # fmt: skip
         """Start with given vectors or those that runs suggest, and draw their parameters."""
         if self.init == "random":
@@ -363,12 +360,12 @@ class StepFactors(BinaryFactorSampler):
 
     def draw_paths(
         self,
-        ptr: NDArray[np.int64],
+        ptr: Places,
         known: NDArray[np.int8] | None,
         priors: GivenNumber | BuffetNumber,
-        on_probs: NDArray[np.float64],
+        on_probs: Floats,
         block_size: int,
-        rng: NDArray[np.uint64],
+        rng: Stream,
     ) -> None:
         """Draw vectors given the probabilities of being on, weights, noise and known bits."""
         # Slice sampling (Teh, Gorur and Ghahramani, 2007): factors that are never on take part if
@@ -420,7 +417,7 @@ class StepFactors(BinaryFactorSampler):
         moves: RunMoves | None,
         known: NDArray[np.int8] | None,
         priors: GivenNumber | BuffetNumber,
-        rng: NDArray[np.uint64],
+        rng: Stream,
     ) -> None:
         """Draw weights and noise, after moves with the weights integrated out if there are any."""
         if moves is None:
@@ -458,8 +455,8 @@ class FactorialSampler(ChainComponent):
         panel: SequencePanel | LabeledPanel,
         emission: StepFactors,
         priors: GivenNumber | BuffetNumber,
-        init_stream: NDArray[np.uint64],
-        stream: NDArray[np.uint64],
+        init_stream: Stream,
+        stream: Stream,
         *,
         block_size: int,
     ):
@@ -488,7 +485,7 @@ class FactorialSampler(ChainComponent):
         if known is not None:
             self._begin_with(known, init_stream)
 
-    def _begin_with(self, known: NDArray[np.int8], rng: NDArray[np.uint64]) -> None:
+    def _begin_with(self, known: NDArray[np.int8], rng: Stream) -> None:
         """Name the first factors by known bits, which were ignored until now."""
         self._known, emission = known, self.emission
         if self.moves is None:
@@ -499,7 +496,7 @@ class FactorialSampler(ChainComponent):
         emission.draw_parameters(None, None, self.priors, rng)
         self._draw_transitions(rng)
 
-    def _anneal(self, scales: Floats, rng: NDArray[np.uint64]) -> None:
+    def _anneal(self, scales: Floats, rng: Stream) -> None:
         """Begin with sweeps in which the noise is wide and gradually narrows."""
         emission, priors, stream = self.emission, self.priors, self.stream
         draws_noise, n_factors = emission.draws_noise, emission.factors.shape[1]
@@ -557,7 +554,7 @@ class FactorialSampler(ChainComponent):
         self.emission.draw_parameters(self.moves, self._known, self.priors, self.stream)
         self._draw_transitions(self.stream)
 
-    def _draw_transitions(self, rng: NDArray[np.uint64]) -> None:
+    def _draw_transitions(self, rng: Stream) -> None:
         self.counts = np.empty((self.emission.factors.shape[1], 3, 2), dtype=np.int64)
         kernels.count_transitions(self._ptr, self.emission.factors, self.counts)
         self.on_probs = self.priors.draw_on_probs(self.counts, rng)

@@ -20,6 +20,7 @@ from skdp._numeric._random import draw_key
 from skdp._part import ChainComponent
 from skdp.callback._checkpoint import part_header, read_checked, write_checked
 from skdp.data import PartitionedPanel, SequencePanel, concatenate
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import Coupling, values_for
 from skdp.sequence._durations._families import SummedDuration
 from skdp.sequence._hmm._first_states import (
@@ -72,8 +73,8 @@ class Orders(NamedTuple):
     startprob: Floats
     transmat: Floats
     tables: tuple[Floats, Floats] | None  # of durations
-    key: NDArray[np.uint64]  # of the streams of states
-    missing_key: NDArray[np.uint64]  # of the streams of missing values
+    key: Stream  # of the streams of states
+    missing_key: Stream  # of the streams of missing values
 
 
 Found = tuple[Any, ...]
@@ -88,7 +89,7 @@ class PanelChain:
     emission: Any  # a `SummedEmission` with the observations
     duration: Any  # a `SummedDuration` or None
     states: Places
-    kept: dict[int, NDArray[np.int32]] = field(default_factory=dict)  # states by their sweep
+    kept: dict[int, Ints] = field(default_factory=dict)  # states by their sweep
     move: Any = None  # state of an unfinished move
 
 
@@ -197,9 +198,9 @@ class PanelPartition:
         transitions: Transitions,
         emission: Any,
         init: str,
-        rng: NDArray[np.uint64],
+        rng: Stream,
         are_all: bool,
-    ) -> tuple[NDArray[np.uint64], Any]:
+    ) -> tuple[Stream, Any]:
         """Seek the first states of some sequences; return the stream and the learned model."""
         rng, (panels,) = rng.copy(), some
         self.start = begin(concatenate(panels), transitions, emission, init, rng, are_all=are_all)
@@ -212,13 +213,7 @@ class PanelPartition:
         return (states,)
 
     def follow(
-        self,
-        c: int,
-        states: tuple[Ints],
-        learned: Start,
-        key: NDArray[np.uint64],
-        stride: int,
-        begin_at: int,
+        self, c: int, states: tuple[Ints], learned: Start, key: Stream, stride: int, begin_at: int
     ) -> tuple[list[int], int]:
         """Store the first states of the chosen sequences, and draw those of the others."""
         chain = self.chains[c]
@@ -245,7 +240,7 @@ class PanelPartition:
         states = self.chains[c].states
         states[:] = order[states]
 
-    def complete(self, c: int, emission: Any, key: NDArray[np.uint64]) -> None:
+    def complete(self, c: int, emission: Any, key: Stream) -> None:
         """Draw the missing values, given parameters."""
         chain = self.chains[c]
         chain.emission.adopt(emission.copy())
@@ -369,7 +364,7 @@ class DistributedPanel(Distributed):
         self.run("read", each=self._paths(folder))
 
     def seek_first_states(
-        self, c: int, transitions: Transitions, emission: Any, init: str, rng: NDArray[np.uint64]
+        self, c: int, transitions: Transitions, emission: Any, init: str, rng: Stream
     ) -> None:
         """Set the first states of chain `c`, as `write_first_states` does for a whole panel."""
         # The process of the first partition seeks them, on some sequences of all partitions.
@@ -563,7 +558,7 @@ class StepGroups(Splitter):
         """Put the steps of one state into group 1."""
         return self.add(self.group_by(self._states, b))
 
-    def make_drawn(self, key: NDArray[np.uint64]) -> About:
+    def make_drawn(self, key: Stream) -> About:
         """Draw groups from the model."""
         return self.add(self._two_states.draw_with(key))
 
@@ -620,7 +615,7 @@ class DistributedTwoStates:
         self._splitter = splitter
         splitter.run("set_model", *learned, tables)
 
-    def draw(self, rng: NDArray[np.uint64]) -> DistributedStepGroups:
+    def draw(self, rng: Stream) -> DistributedStepGroups:
         """Return a draw of the groups of all steps."""
         key = np.empty_like(rng)
         draw_key(rng, key)
@@ -644,7 +639,7 @@ class DistributedSplitter(Splitter):
         emission: Any,
         transitions: Transitions,
         mass: float,
-        rng: NDArray[np.uint64],
+        rng: Stream,
         *,
         has_known: bool,
     ):
@@ -755,7 +750,7 @@ class DistributedSplitMerge(StateSplitMerge):
         counts: Places,
         transitions: Transitions,
         emission: Any,
-        rng: NDArray[np.uint64],
+        rng: Stream,
     ):
         nowhere = np.empty(0, dtype=np.int64)
         super().__init__(nowhere, nowhere, transitions, emission, rng, known=data.known)
@@ -797,8 +792,8 @@ class DistributedHMMSampler(HMMSampler):
         c: int,
         transitions: Transitions,
         emission: Any,
-        init_stream: NDArray[np.uint64],
-        stream: NDArray[np.uint64],
+        init_stream: Stream,
+        stream: Stream,
         *,
         similarity: SimilaritySampler | None = None,
         duration: SummedDuration | None = None,
@@ -916,12 +911,12 @@ class DistributedHMMSampler(HMMSampler):
             self._take_counts()
         return has_moved
 
-    def _draw_duration(self, rng: NDArray[np.uint64]) -> None:
+    def _draw_duration(self, rng: Stream) -> None:
         duration: Any = self.duration
         duration.take(self._found[4:])
         duration.draw_parameters(rng)
 
-    def _draw_emission(self, rng: NDArray[np.uint64], coupling: Coupling | None = None) -> None:
+    def _draw_emission(self, rng: Stream, coupling: Coupling | None = None) -> None:
         if self._is_incomplete and not self._is_complete:
             key = np.empty(4, dtype=np.uint64)
             draw_key(rng, key)
@@ -933,7 +928,7 @@ class DistributedHMMSampler(HMMSampler):
         emission.take(self._found[2], self.data.result(self._sums))
         emission.draw_parameters(rng)
 
-    def _shares(self) -> NDArray[np.float64]:
+    def _shares(self) -> Floats:
         counts: Places = self._found[3]
         return counts / counts.sum()
 

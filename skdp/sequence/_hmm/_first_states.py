@@ -14,6 +14,7 @@ from skdp._checks import as_array
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_key
 from skdp.data import SequencePanel
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import CollapsedEmission, SummedEmission, values_for
 from skdp.inference._chain import check_interrupts
 from skdp.sequence._hmm._messages import HMMMessages, KnownStates, Mask, decode, rename_by_known
@@ -133,7 +134,7 @@ class InitialSplitMerge(StateRegrouping):
         states: Places,
         transitions: Transitions,
         emission: CollapsedEmission,
-        rng: NDArray[np.uint64],
+        rng: Stream,
     ):
         # Without self-transitions, as in models with durations, the time that a state lasts would
         # have no effect here, and several states would be created for the same observations.
@@ -446,7 +447,7 @@ def write_first_states(
     transitions: Transitions,
     emission: Any,
     init: Any,
-    rng: NDArray[np.uint64],
+    rng: Stream,
     log_similarity: Floats | None = None,
     known: KnownStates | None = None,
 ) -> None:
@@ -491,12 +492,7 @@ def count(ptr: Places, states: Places, n_states: int) -> Places:
 
 
 def seek_states(
-    ptr: Places,
-    states: Places,
-    transitions: Transitions,
-    emission: Any,
-    init: str,
-    rng: NDArray[np.uint64],
+    ptr: Places, states: Places, transitions: Transitions, emission: Any, init: str, rng: Stream
 ) -> None:
     """Write first states, by splits and merges or by the emission's initialization."""
     can_split = isinstance(emission, CollapsedEmission) and emission.starts_with_one_state
@@ -511,7 +507,7 @@ def begin(
     transitions: Transitions,
     emission: Any,
     init: str,
-    rng: NDArray[np.uint64],
+    rng: Stream,
     *,
     are_all: bool = False,
 ) -> Start:
@@ -538,7 +534,7 @@ def follow(
     emission: Any,
     start: Start,
     is_chosen: NDArray[np.bool_],
-    key: NDArray[np.uint64],
+    key: Stream,
     number: int = 0,
 ) -> int:
     """Write states of chosen sequences, draw the others; return the first impossible one, or -1."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._numeric import Floats, Places
 from skdp.data._frames import continue_index
@@ -250,7 +249,7 @@ def has_index(X: Any) -> bool:
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
-def as_frame(frame: Any, forecast: Forecast, levels: NDArray[np.float64], symbols: Any) -> Any:
+def as_frame(frame: Any, forecast: Forecast, levels: Floats, symbols: Any) -> Any:
     """Return the forecast after the rows of a data frame as a data frame."""
     import pandas as pd
 

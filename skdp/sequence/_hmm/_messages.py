@@ -19,6 +19,7 @@ from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, stream_of_number
 from skdp.data import SequencePanel
+from skdp.emissions._common import Stream
 from skdp.sequence._kernels import _messages as kernels
 from skdp.sequence._kernels import _segments as segment_kernels
 from skdp.sequence._kernels._messages import pad_columns
@@ -327,13 +328,13 @@ class HMMMessages:
         before, now = before[:-1][follows[1:]], after[1:][follows[1:]]
         return self.transmat * (before.T @ (now / np.maximum(before @ self.transmat, 1e-300)))
 
-    def sample_states(self, states: Places, rng: np.ndarray) -> int:
+    def sample_states(self, states: Places, rng: Stream) -> int:
         """Draw the states of all sequences; return the first impossible one, or -1."""
         key = np.empty_like(rng)
         draw_key(rng, key)
         return self.sample_states_with(states, key)
 
-    def sample_states_with(self, states: Places, key: np.ndarray, number: int = 0) -> int:
+    def sample_states_with(self, states: Places, key: Stream, number: int = 0) -> int:
         """Draw the states determined by a key; return the first impossible sequence, or -1."""
         # The draws for a sequence depend on its index in the whole panel, from `number` on.
         own_rng = np.empty_like(key)
@@ -355,7 +356,7 @@ class HMMMessages:
                 kernels.sample_in_logs(self._log_reverse, logs[1], path, weights, own_rng)
         return -1
 
-    def sample_states_by_beam(self, states: Places, rng: np.ndarray) -> int:
+    def sample_states_by_beam(self, states: Places, rng: Stream) -> int:
         """Redraw the states of all sequences; return the first impossible sequence, or -1."""
         n_steps, n_states = find_longest(self.ptr), self.n_states
         key = np.empty_like(rng)
@@ -503,13 +504,13 @@ class SegmentMessages:
         changes[begins[begins < len(changes)]] = 0.0
         return -1
 
-    def sample_states(self, states: Places, rng: np.ndarray) -> int:
+    def sample_states(self, states: Places, rng: Stream) -> int:
         """Draw the states of all sequences; return the first impossible one, or -1."""
         key = np.empty_like(rng)
         draw_key(rng, key)
         return self.sample_states_with(states, key)
 
-    def sample_states_with(self, states: Places, key: np.ndarray, number: int = 0) -> int:
+    def sample_states_with(self, states: Places, key: Stream, number: int = 0) -> int:
         """Draw the states determined by a key; return the first impossible sequence, or -1."""
         # The draws for a sequence depend on its index in the whole panel, from `number` on.
         own_rng = np.empty_like(key)
@@ -616,7 +617,7 @@ def _warn_of_impossible(log_probabilities: Floats) -> None:
 # Steps with observed values, the basis of the shares of states and factors.
 
 
-def observed_steps(values: NDArray[np.float64], part: Any = None) -> NDArray[np.bool_]:
+def observed_steps(values: Floats, part: Any = None) -> NDArray[np.bool_]:
     """Return whether any value of a step, in the target columns of `part` if any, is seen, (N,)."""
     columns = getattr(part, "target_columns", None)
     if columns is not None:
@@ -624,9 +625,7 @@ def observed_steps(values: NDArray[np.float64], part: Any = None) -> NDArray[np.
     return np.asarray(~np.isnan(values).all(axis=1))
 
 
-def scored_steps(
-    values: NDArray[np.float64], ptr: Places, n_given: int, part: Any = None
-) -> NDArray[np.bool_]:
+def scored_steps(values: Floats, ptr: Places, n_given: int, part: Any = None) -> NDArray[np.bool_]:
     """Return the steps that a score is the mean over, (N,): observed, and from `n_given` on."""
     places = np.arange(len(values)) - np.repeat(ptr[:-1], np.diff(ptr))
     return observed_steps(values, part) & (places >= n_given)

@@ -53,10 +53,10 @@ class HMMModel:
         if the emission has them and the fit was to several sequences.
     """
 
-    startprob: NDArray[np.float64]
-    transmat: NDArray[np.float64]
+    startprob: Floats
+    transmat: Floats
     emission: EmissionModel
-    shares: NDArray[np.float64]
+    shares: Floats
     similarity: NDArray[np.float32] | None = None
     geometry: Any = None
     duration: DurationModel | None = None
@@ -73,14 +73,12 @@ class HMMModel:
         emission: Any = self.emission
         return int(np.count_nonzero(emission.factors[self.shares > 0.0].any(axis=0)))
 
-    def _log_obs(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_obs(self, ptr: Places, values: Floats) -> Floats:
         """Return the log density of every step in every state, (N, J)."""
         emission: Any = self.emission
         return emission.log_obs(*values_for(emission, values, ptr))
 
-    def log_likelihoods(
-        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def log_likelihoods(self, ptr: Places, values: Floats) -> Floats:
         """Return log p(x) of every sequence, (n,)."""
         if has_gaps(self.emission, values):
             return GappedModel(self).log_likelihoods(ptr, values)
@@ -93,7 +91,7 @@ class HMMModel:
             SegmentMessages(*known, *self.duration.tables()).log_likelihoods(steps, out)
         return out
 
-    def log_predictives(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_predictives(self, values: Floats) -> Floats:
         """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
         if has_gaps(self.emission, values):
             return GappedModel(self).log_predictives(values)
@@ -108,11 +106,8 @@ class HMMModel:
         return out
 
     def posteriors(
-        self,
-        ptr: NDArray[np.int64],
-        values: NDArray[np.float64],
-        known_states: KnownStates | None = None,
-    ) -> NDArray[np.float64]:
+        self, ptr: Places, values: Floats, known_states: KnownStates | None = None
+    ) -> Floats:
         """Return p(z_t = j given x and known states), (N, J)."""
         if has_gaps(self.emission, values):
             return GappedModel(self).posteriors(ptr, values, known_states)
@@ -128,12 +123,7 @@ class HMMModel:
         _check_possible(impossible)
         return out
 
-    def changes(
-        self,
-        ptr: NDArray[np.int64],
-        values: NDArray[np.float64],
-        labels: NDArray[np.int64] | None = None,
-    ) -> NDArray[np.float64]:
+    def changes(self, ptr: Places, values: Floats, labels: Places | None = None) -> Floats:
         """Return the probability given x that a state begins at each step, (N,).
 
         The first step of a sequence has 0: nothing is before it. With `labels` of states, only
@@ -151,7 +141,7 @@ class HMMModel:
         _check_possible(impossible)
         return out
 
-    def filtered(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def filtered(self, ptr: Places, values: Floats) -> Floats:
         """Return p(z_t = j given x_<=t), (N, J)."""
         if has_gaps(self.emission, values):
             return GappedModel(self).filtered(ptr, values)
@@ -165,14 +155,12 @@ class HMMModel:
         _check_possible(impossible)
         return out
 
-    def decode(
-        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def decode(self, ptr: Places, values: Floats) -> tuple[Floats, Places]:
         """Return log p(x, z) of the most probable paths z, (n,), and these paths, (N,)."""
         durations = None if self.duration is None else self.duration.tables()
         return decode(ptr, self.startprob, self.transmat, self._log_obs(ptr, values), durations)
 
-    def ends(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def ends(self, ptr: Places, values: Floats) -> Floats:
         """Return the probabilities of states and ages at the last step of each sequence, (n, A, J).
 
         In row a, the state is in step a + 1 of its segment; A = 1 without durations. No sequence is
@@ -187,11 +175,11 @@ class HMMModel:
         _check_possible(messages.last_ages(out))
         return out
 
-    def tails(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> list[Tail]:
+    def tails(self, ptr: Places, values: Floats) -> list[Tail]:
         """Return the ends of sequences of observations that depend on earlier ones."""
         return GappedModel(self).tails(ptr, values)
 
-    def next_states(self, ends: NDArray[np.float64], n_steps: int) -> NDArray[np.float64]:
+    def next_states(self, ends: Floats, n_steps: int) -> Floats:
         """Return the probabilities of the states of the next steps, (n, n_steps, J)."""
         if self.duration is None:
             return follow(ends, self.transmat, None, n_steps)
@@ -199,19 +187,15 @@ class HMMModel:
             return np.ones((len(ends), n_steps, 1))
         return follow(ends, self.transmat, log_tables_to_leaving(*self.duration.tables()), n_steps)
 
-    def forecast(
-        self, ptr: NDArray[np.int64], values: NDArray[np.float64], n_steps: int
-    ) -> NDArray[np.float64]:
+    def forecast(self, ptr: Places, values: Floats, n_steps: int) -> Floats:
         """Return the probabilities of the states after each sequence, (n, n_steps, J)."""
         return self.next_states(self.ends(ptr, values), n_steps)
 
-    def draw_states(self, n_steps: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw_states(self, n_steps: int, rng: np.random.Generator) -> Places:
         """Return a sequence of states drawn from the model, (n_steps,)."""
         return self._draw_states(self.startprob, n_steps, rng)
 
-    def draw_next_states(
-        self, ends: NDArray[np.float64], n_steps: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def draw_next_states(self, ends: Floats, n_steps: int, rng: np.random.Generator) -> Places:
         """Return the states of the next steps of one sequence, whose `ends` are (A, J)."""
         weights = np.cumsum(ends)
         place = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
@@ -226,9 +210,7 @@ class HMMModel:
         states = np.concatenate([np.full(rest, state), self._draw_states(row, n_steps, rng)])
         return states[:n_steps]
 
-    def _draw_states(
-        self, first: NDArray[np.float64], n_steps: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def _draw_states(self, first: Floats, n_steps: int, rng: np.random.Generator) -> Places:
         """Return states, the first of which has the given probabilities and begins a segment."""
         ends = np.cumsum(self.transmat, axis=1)
         states = np.empty(n_steps, dtype=np.int64)
@@ -242,11 +224,8 @@ class HMMModel:
         return np.repeat(states, self.duration.sample(states, rng))[:n_steps]
 
     def draw_observations(
-        self,
-        states: NDArray[np.int64],
-        rng: np.random.Generator,
-        before: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64]:
+        self, states: Places, rng: np.random.Generator, before: Floats | None = None
+    ) -> Floats:
         """Return an observation for each state, (N, D).
 
         Parameters
@@ -261,7 +240,7 @@ class HMMModel:
             return emission.sample(states, rng)
         return emission.sample(states, rng, before)
 
-    def impute(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def impute(self, ptr: Places, values: Floats) -> Floats:
         """Return observations with NaN replaced by its mean given all observed values, (N, D)."""
         if has_gaps(self.emission, values):
             return GappedModel(self).impute(ptr, values)
@@ -283,7 +262,7 @@ class HMMModel:
         )
 
 
-def count_active(shares: NDArray[np.float64]) -> int:
+def count_active(shares: Floats) -> int:
     """Return the number of states that hold at least a thousandth of the observations."""
     # In long series, a state for a few outlying steps often comes and goes.
     return int(np.count_nonzero(shares >= ACTIVE))
@@ -609,7 +588,7 @@ def warn_of_levels(
             return
 
 
-def has_trend(x: NDArray[np.float64]) -> bool:
+def has_trend(x: Floats) -> bool:
     """Return whether the means of ten parts of a series are in order, or almost, and far apart.
     The last part of a series with two levels is hardly ever that far from the mean.
     """

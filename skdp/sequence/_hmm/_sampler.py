@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln, xlogy
 
@@ -15,6 +14,7 @@ from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_key
 from skdp._part import ChainComponent
 from skdp.data import SequencePanel
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import (
     CollapsedEmission,
     ComparableEmission,
@@ -86,8 +86,8 @@ class HMMSampler(ChainComponent):
         panel: SequencePanel | LabeledPanel,
         transitions: Transitions,
         emission: EmissionSampler,
-        init_stream: NDArray[np.uint64],
-        stream: NDArray[np.uint64],
+        init_stream: Stream,
+        stream: Stream,
         *,
         similarity: SimilaritySampler | None = None,
         duration: DurationSampler | None = None,
@@ -125,7 +125,7 @@ class HMMSampler(ChainComponent):
             self._first = StatePartition.of(self.states, emission)
         self._begin(init_stream)
 
-    def _known_similarity(self) -> NDArray[np.float64] | None:
+    def _known_similarity(self) -> Floats | None:
         """Return log phi, (J + 1, J), as far as it is known: -inf for impossible transitions."""
         allowed = self.transitions.allowed
         is_fixed = isinstance(self.similarity, FixedSimilaritySampler)
@@ -138,7 +138,7 @@ class HMMSampler(ChainComponent):
             log_similarity[~allowed] = -np.inf
         return log_similarity
 
-    def _begin(self, rng: NDArray[np.uint64]) -> None:
+    def _begin(self, rng: Stream) -> None:
         """Draw the first parameters, given the first states."""
         self._hold_emission()
         self._draw_emission(rng)
@@ -293,7 +293,7 @@ class HMMSampler(ChainComponent):
         if hasattr(self.emission, "held"):
             self.emission.held = self.n_frozen > 0
 
-    def _draw_parameters(self, rng: NDArray[np.uint64], *, rates_known: bool = True) -> None:
+    def _draw_parameters(self, rng: Stream, *, rates_known: bool = True) -> None:
         transitions, similarity = self.transitions, self.similarity
         hold = self.n_frozen > 0
         transitions.draw_given(self._count(), rng, hold=hold, rates_known=rates_known)
@@ -313,16 +313,16 @@ class HMMSampler(ChainComponent):
         self._draw_emission(rng, similarity.coupling(*given))
         transitions.take_similarity(similarity, self.emission)
 
-    def _count(self) -> NDArray[np.int64]:
+    def _count(self) -> Places:
         """Return the transitions of the current states, (J + 1, J)."""
         return self.transitions.count(self._ptr, self.states)
 
-    def _draw_duration(self, rng: NDArray[np.uint64]) -> None:
+    def _draw_duration(self, rng: Stream) -> None:
         """Draw the parameters of the durations given the states."""
         assert self.duration is not None
         self.duration.draw(self._ptr, self.states, rng)
 
-    def _draw_emission(self, rng: NDArray[np.uint64], coupling: Coupling | None = None) -> None:
+    def _draw_emission(self, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the parameters of the observations given the states."""
         self.emission.draw(self.states, rng, coupling)
 
@@ -349,12 +349,12 @@ class HMMSampler(ChainComponent):
             **{name: x for part in self._options() for name, x in part.scalars().items()},
         }
 
-    def _shares(self) -> NDArray[np.float64]:
+    def _shares(self) -> Floats:
         """Return the share of the observed steps in each state, (J,)."""
         states = self.states[self._is_observed]
         return np.bincount(states, minlength=self.transitions.n_states) / len(states)
 
-    def count_pairs(self, first: Any, second: Any, n_states: int) -> NDArray[np.int64]:
+    def count_pairs(self, first: Any, second: Any, n_states: int) -> Places:
         """Count the observed steps by their pair of states in two draws."""
         return count_pairs(first, second, self._is_observed, n_states)
 
@@ -424,9 +424,7 @@ BY_SHARE = StateOrder(np.empty(0, dtype=np.int64))
 
 
 def name_states(
-    samples: list[HMMDraw],
-    count: Callable[[Any, Any, int], Places],
-    order: StateOrder = BY_SHARE,
+    samples: list[HMMDraw], count: Callable[[Any, Any, int], Places], order: StateOrder = BY_SHARE
 ) -> tuple[list[HMMModel], int]:
     """Return models with aligned states, and the index of the reference sample."""
     # The usual number of states comes first (the lowest of the most frequent ones), then the log

@@ -13,6 +13,7 @@ from scipy.special import betaln
 from skdp._numeric import Floats, Places
 from skdp._numeric._arithmetic import round_sum
 from skdp._numeric._random import draw_key, draw_log_gamma, next_double
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import CollapsedEmission
 from skdp.inference._chain import check_interrupts
 from skdp.sequence._hmm._messages import HMMMessages, KnownStates
@@ -99,13 +100,13 @@ class TwoStates:
             log_obs[is_known] = 0.0, -np.inf  # known steps stay in group 0, the state that is split
         kernels.filter_groups(log_obs, steps.before, steps.after, *tables, self._odds)
 
-    def draw(self, rng: NDArray[np.uint64]) -> Groups:
+    def draw(self, rng: Stream) -> Groups:
         """Return a draw of the groups of all steps."""
         key = np.empty_like(rng)
         draw_key(rng, key)
         return self.draw_with(key)
 
-    def draw_with(self, key: NDArray[np.uint64]) -> Groups:
+    def draw_with(self, key: Stream) -> Groups:
         """Return the draw determined by a key."""
         groups = np.empty(len(self._odds), dtype=np.int8)
         kernels.draw_groups(
@@ -152,7 +153,7 @@ class Splitter:
         emission: Any,
         transitions: Transitions,
         mass: float,
-        rng: NDArray[np.uint64],
+        rng: Stream,
         is_known: NDArray[np.bool_] | None = None,
     ):
         # A subclass may keep steps and groups elsewhere; groups are then not arrays.
@@ -279,7 +280,7 @@ class StateRegrouping:
         states: Places,
         transitions: Transitions,
         emission: CollapsedEmission,
-        rng: NDArray[np.uint64],
+        rng: Stream,
     ):
         self._ptr, self._states = ptr, states
         self._transitions, self._emission = transitions, emission
@@ -297,7 +298,7 @@ class StateSplitMerge(StateRegrouping):
         states: Places,
         transitions: Transitions,
         emission: Any,
-        rng: NDArray[np.uint64],
+        rng: Stream,
         similarity: EmissionCoupledSampler | None = None,
         known: KnownStates | None = None,
     ):
@@ -431,7 +432,7 @@ def regroup(counts: Places, a: int, b: int, among: tuple[Places, Places, Places]
     return result
 
 
-def pick(choices: Sequence[Any] | NDArray[Any], rng: NDArray[np.uint64]) -> Any:
+def pick(choices: Sequence[Any] | NDArray[Any], rng: Stream) -> Any:
     """Return one of several choices, drawn uniformly."""
     return choices[int(next_double(rng) * len(choices))]
 
@@ -490,7 +491,7 @@ _N_REDRAWS = 4
 class StateJudge:
     """Choice of the smallest number of states that predicts held-out steps as well as the best."""
 
-    def __init__(self, ptr: Places, emission: Any, rng: NDArray[np.uint64]):
+    def __init__(self, ptr: Places, emission: Any, rng: Stream):
         self._emission, self._rng = emission, rng
         length = max(int(ptr[-1]) // _N_BLOCKS, _SHORTEST)
         starts = [np.arange(begin, end, length) for begin, end in pairwise(ptr)]

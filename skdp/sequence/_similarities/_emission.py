@@ -17,6 +17,7 @@ from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_slice, next_double
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import ComparableEmission, EmissionModel
 from skdp.sequence._kernels import _locations as kernels
 from skdp.sequence._similarities._protocol import TimedTransitions
@@ -158,7 +159,7 @@ class EmissionSimilaritySampler(ChainComponent):
 
     # Interface of the sampler
 
-    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
+    def start(self, emission: Any, rng: Stream) -> None:
         """Compute the distances of the first parameters."""
         if not isinstance(emission, ComparableEmission) or (
             hasattr(emission, "held") and not hasattr(emission, "move_shared")
@@ -172,18 +173,12 @@ class EmissionSimilaritySampler(ChainComponent):
         self.distances = self._measure(emission, emission.parameters())
 
     def draw(
-        self,
-        counts: NDArray[np.int64],
-        log_rates: NDArray[np.float64],
-        emission: Any,
-        rng: NDArray[np.uint64],
-        *,
-        hold: bool = False,
+        self, counts: Places, log_rates: Floats, emission: Any, rng: Stream, *, hold: bool = False
     ) -> None:
         """Do nothing given the rates: `draw_with_emission` draws without them."""
 
     def draw_with_emission(
-        self, transitions: TimedTransitions, states: Places, emission: Any, rng: NDArray[np.uint64]
+        self, transitions: TimedTransitions, states: Places, emission: Any, rng: Stream
     ) -> None:
         """Draw the parameters of the observations, then the decay."""
         before = _copy(emission.parameters())
@@ -210,9 +205,7 @@ class EmissionSimilaritySampler(ChainComponent):
         if self.is_drawn:
             self._draw_decay(transitions, rng)
 
-    def _move_shared(
-        self, transitions: TimedTransitions, emission: Any, rng: NDArray[np.uint64]
-    ) -> None:
+    def _move_shared(self, transitions: TimedTransitions, emission: Any, rng: Stream) -> None:
         """Propose the shared parameters and, with them, all others; accept both or none."""
         before = _copy(emission.parameters())
         shared = emission.move_shared(rng)
@@ -229,7 +222,7 @@ class EmissionSimilaritySampler(ChainComponent):
             _put_back(moved, before, np.ones(len(distances), dtype=bool))
             emission.restore_shared(shared)
 
-    def _draw_decay(self, transitions: TimedTransitions, rng: NDArray[np.uint64]) -> None:
+    def _draw_decay(self, transitions: TimedTransitions, rng: Stream) -> None:
         shape, rate = self.prior
 
         def log_density(log_decay: float) -> float:
@@ -246,11 +239,11 @@ class EmissionSimilaritySampler(ChainComponent):
     def _weigh(distances: Floats, decay: float, transitions: TimedTransitions) -> float:
         return float(kernels.log_likelihood_of_distances(distances, decay, *transitions))
 
-    def write(self, out: NDArray[np.float64], emission: Any) -> None:
+    def write(self, out: Floats, emission: Any) -> None:
         """Write log phi, (J, J)."""
         np.multiply(self.distances, -self.decay, out=out)
 
-    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> None:
+    def coupling(self, counts: Places, log_rates: Floats) -> None:
         """Return None: there are no binary factors."""
 
     def log_density(self) -> float:
@@ -275,7 +268,7 @@ class EmissionSimilaritySampler(ChainComponent):
     # Splits and merges
 
     def propose_pair(
-        self, emission: Any, pair: Any, groups: Places, places: list[int], rng: NDArray[np.uint64]
+        self, emission: Any, pair: Any, groups: Places, places: list[int], rng: Stream
     ) -> ProposedPair:
         """Draw parameters of the states `places` given the steps that they would have."""
         pair.draw(groups, rng)

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from skdp._checks import check_gamma_prior, check_memory
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_normal, draw_slice
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp.emissions._common import Stream
 from skdp.sequence._kernels import _locations as kernels
 
 FEWEST_STEPS, MOST_STEPS, TRANSITIONS_PER_STEP = 20, 80, 70
@@ -131,19 +133,13 @@ class GaussianSimilaritySampler(ChainComponent):
         self.acceptance = 1.0  # mean over the trajectories of the last draw
         self.adaptation = StepAdaptation()
 
-    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
+    def start(self, emission: Any, rng: Stream) -> None:
         """Draw the first locations close together, so that similarities are nearly 1 at first."""
         normals = [draw_normal(rng) for _ in range(self.locations.size)]
         self.locations[:] = _START_SCALE * np.reshape(normals, self.locations.shape)
 
     def draw(
-        self,
-        counts: NDArray[np.int64],
-        log_rates: NDArray[np.float64],
-        emission: Any,
-        rng: NDArray[np.uint64],
-        *,
-        hold: bool = False,
+        self, counts: Places, log_rates: Floats, emission: Any, rng: Stream, *, hold: bool = False
     ) -> None:
         """Draw the locations given the decay, then, unless `hold`, the decay and their scale."""
         rows, counts_, n, log_rates_ = kernels.gather(counts, log_rates)
@@ -164,12 +160,7 @@ class GaussianSimilaritySampler(ChainComponent):
             self._draw_scale(rng)
 
     def _draw_decay(
-        self,
-        rows: NDArray[np.int64],
-        counts: NDArray[np.float64],
-        n: NDArray[np.float64],
-        log_rates: NDArray[np.float64],
-        rng: NDArray[np.uint64],
+        self, rows: Places, counts: Floats, n: Floats, log_rates: Floats, rng: Stream
     ) -> None:
         halves, shares = np.empty(counts.shape), np.empty(counts.shape)
         work = np.empty((max(len(self.locations), 2), len(n)))
@@ -185,7 +176,7 @@ class GaussianSimilaritySampler(ChainComponent):
 
         self.decay = math.exp(draw_slice(log_density, math.log(self.decay), rng))
 
-    def _draw_scale(self, rng: NDArray[np.uint64]) -> None:
+    def _draw_scale(self, rng: Stream) -> None:
         """Draw the decay given all similarities: as it grows, locations shrink. Given the
         locations, it hardly moves, and neither does their scale given the decay.
         """
@@ -206,11 +197,11 @@ class GaussianSimilaritySampler(ChainComponent):
         self.locations *= math.sqrt(self.decay / decay)
         self.decay = decay
 
-    def write(self, out: NDArray[np.float64], emission: Any) -> None:
+    def write(self, out: Floats, emission: Any) -> None:
         """Write log phi, (J, J)."""
         kernels.write_log_similarity(self.locations, self.decay, out)
 
-    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> None:
+    def coupling(self, counts: Places, log_rates: Floats) -> None:
         """Return None: no similarity depends on binary factors."""
 
     def log_density(self) -> float:
@@ -249,7 +240,7 @@ class LatentLocations:
     decay : float
     """
 
-    locations: NDArray[np.float64]
+    locations: Floats
     decay: float
 
     def reorder(self, order: NDArray[np.intp]) -> Self:

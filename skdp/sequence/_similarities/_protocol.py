@@ -7,13 +7,14 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats, check_gamma_prior
 from skdp._numeric import Floats, Places
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import Coupling
 from skdp.emissions._kernels._links import write_distances
 from skdp.sequence._kernels import _locations as kernels
@@ -47,7 +48,7 @@ class SimilaritySampler(Protocol):
     multiplies it by the prior.
     """
 
-    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
+    def start(self, emission: Any, rng: Stream) -> None:
         """Draw the first parameters.
 
         Parameters
@@ -59,13 +60,7 @@ class SimilaritySampler(Protocol):
         """
 
     def draw(
-        self,
-        counts: NDArray[np.int64],
-        log_rates: NDArray[np.float64],
-        emission: Any,
-        rng: NDArray[np.uint64],
-        *,
-        hold: bool = False,
+        self, counts: Places, log_rates: Floats, emission: Any, rng: Stream, *, hold: bool = False
     ) -> None:
         """Draw the parameters given transitions and their rates.
 
@@ -84,7 +79,7 @@ class SimilaritySampler(Protocol):
             may keep their first values.
         """
 
-    def write(self, out: NDArray[np.float64], emission: Any) -> None:
+    def write(self, out: Floats, emission: Any) -> None:
         """Write log phi.
 
         Parameters
@@ -94,9 +89,7 @@ class SimilaritySampler(Protocol):
         emission : EmissionSampler
         """
 
-    def coupling(
-        self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]
-    ) -> Coupling | None:
+    def coupling(self, counts: Places, log_rates: Floats) -> Coupling | None:
         """Return the coupling of binary factors if similarities depend on them, else None.
 
         Parameters
@@ -150,7 +143,7 @@ class EmissionCoupledSampler(Protocol):
     """
 
     def draw_with_emission(
-        self, transitions: TimedTransitions, states: Places, emission: Any, rng: NDArray[np.uint64]
+        self, transitions: TimedTransitions, states: Places, emission: Any, rng: Stream
     ) -> None:
         """Draw the parameters of the observations, in place, and of phi, given states and times."""
 
@@ -158,7 +151,7 @@ class EmissionCoupledSampler(Protocol):
         """Return the object that a stored sample keeps, as `SimilaritySampler.model` does."""
 
     def propose_pair(
-        self, emission: Any, pair: Any, groups: Places, places: list[int], rng: NDArray[np.uint64]
+        self, emission: Any, pair: Any, groups: Places, places: list[int], rng: Stream
     ) -> Any:
         """Draw parameters of the states `places` given the steps that they would have, of `groups`
         0 and 1 in `pair`; the result has an attribute `log_similarity`, log phi of all states.
@@ -244,28 +237,22 @@ class FixedSimilarity(EstimatorMixin, BaseEstimator):
 class FixedSimilaritySampler(ChainComponent):
     """Sampler of known similarities: it draws nothing."""
 
-    def __init__(self, log_similarity: NDArray[np.float64]):
+    def __init__(self, log_similarity: Floats):
         self.log_similarity = log_similarity
 
-    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
+    def start(self, emission: Any, rng: Stream) -> None:
         """Draw nothing."""
 
     def draw(
-        self,
-        counts: NDArray[np.int64],
-        log_rates: NDArray[np.float64],
-        emission: Any,
-        rng: NDArray[np.uint64],
-        *,
-        hold: bool = False,
+        self, counts: Places, log_rates: Floats, emission: Any, rng: Stream, *, hold: bool = False
     ) -> None:
         """Draw nothing."""
 
-    def write(self, out: NDArray[np.float64], emission: Any) -> None:
+    def write(self, out: Floats, emission: Any) -> None:
         """Write log phi, (J, J)."""
         out[:] = self.log_similarity
 
-    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> None:
+    def coupling(self, counts: Places, log_rates: Floats) -> None:
         """Return None: no similarity depends on binary factors."""
 
     def log_density(self) -> float:
@@ -354,7 +341,7 @@ class LaplacianSampler(ChainComponent):
         self.prior = prior
         self.decay = min(max(prior[0] / prior[1], 1e-12), 1e6) if decay is None else decay
 
-    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
+    def start(self, emission: Any, rng: Stream) -> None:
         """Check that the emission has binary vectors; the decay keeps its prior mean."""
         if not hasattr(emission, "factors"):
             raise TypeError(
@@ -363,13 +350,7 @@ class LaplacianSampler(ChainComponent):
             )
 
     def draw(
-        self,
-        counts: NDArray[np.int64],
-        log_rates: NDArray[np.float64],
-        emission: Any,
-        rng: NDArray[np.uint64],
-        *,
-        hold: bool = False,
+        self, counts: Places, log_rates: Floats, emission: Any, rng: Stream, *, hold: bool = False
     ) -> None:
         """Draw lambda given transitions, with times and failed transitions integrated out."""
         if not self.is_drawn:
@@ -388,12 +369,12 @@ class LaplacianSampler(ChainComponent):
         )  # fmt: skip
         self.decay = math.exp(log_decay)
 
-    def write(self, out: NDArray[np.float64], emission: Any) -> None:
+    def write(self, out: Floats, emission: Any) -> None:
         """Write log phi."""
         write_distances(emission.factors, out)
         out *= -self.decay
 
-    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> Coupling:
+    def coupling(self, counts: Places, log_rates: Floats) -> Coupling:
         """Return the coupling of the binary vectors to the transitions."""
         return Coupling(self.decay, counts, log_rates)
 
