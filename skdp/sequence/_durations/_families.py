@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import log
 from numbers import Integral, Real
@@ -20,22 +21,46 @@ from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
 from skdp.emissions._common import Stream
 from skdp.sequence._kernels import _segments as kernels
 
-# Counts of segments by state and length, the statistics of the samplers of durations.
+# What durations share: counts of segments by state and length are the statistics of the samplers.
 
 
-def check_tables(n_states: int, max_duration: int) -> None:
-    """Raise if tables of durations would not fit into memory."""
-    check_memory(
-        64.0 * n_states * max_duration,
-        f"max_duration={max_duration} with {n_states} states",
-        "Time is linear in max_duration, too: set it only a little above the durations you expect.",
-    )
+class BaseDuration(EstimatorMixin, BaseEstimator):
+    """Base class of durations, which only hold parameters."""
+
+    def make_sampler(self, n_states: int) -> DurationSampler:
+        """Return the sampler of this duration's parameters; raise ValueError if one is invalid.
+
+        Parameters
+        ----------
+        n_states : int
+            J.
+        """
+        validate_parameters(self)
+        return self._make_sampler(n_states)
+
+    def _make_sampler(self, n_states: int) -> Any:
+        raise NotImplementedError
+
+
+def tabulate(
+    write: Callable[..., None], n_states: int, max_duration: int, *parameters: Any
+) -> tuple[Floats, Floats]:
+    """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration)."""
+    log_pmf, log_survival = np.empty((2, n_states, max_duration))
+    write(*parameters, log_pmf, log_survival)
+    return log_pmf, log_survival
 
 
 class SegmentCounts(ChainComponent):
     """Counts of segments by state and length, the base class of both samplers."""
 
     def __init__(self, n_states: int, max_duration: int):
+        check_memory(
+            64.0 * n_states * max_duration,
+            f"max_duration={max_duration} with {n_states} states",
+            "Time is linear in max_duration, too: set it only a little above the durations you "
+            "expect.",
+        )
         self.max_duration = max_duration
         # Segments that lasted d = 1, ... steps, and censored ones, which lasted at least d steps.
         self.exact = np.zeros((n_states, max_duration), dtype=np.int64)
@@ -96,7 +121,7 @@ _LEAST_END = 1e-16
 """Least probability that a phase ends, per phase; durations drawn with it exceed any cap."""
 
 
-class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
+class NegativeBinomialDuration(BaseDuration):
     r"""Durations in several phases: one step plus a negative binomial number of steps.
 
     A visit to state j lasts D steps, with r standing for `n_phases`:
@@ -154,26 +179,8 @@ class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
         self.prior = prior
         self.max_duration = max_duration
 
-    def make_sampler(self, n_states: int) -> NegativeBinomialDurationSampler:
-        """Return the sampler of this duration's parameters.
-
-        Parameters
-        ----------
-        n_states : int
-            J.
-
-        Returns
-        -------
-        DurationSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        validate_parameters(self)
+    def _make_sampler(self, n_states: int) -> Any:
         a, b = check_beta_prior(self.prior, "prior")
-        check_tables(n_states, self.max_duration)
         return NegativeBinomialDurationSampler(
             n_states, int(self.max_duration), int(self.n_phases), a, b
         )
@@ -188,32 +195,24 @@ class NegativeBinomialDurationSampler(SegmentCounts):
         self.log_p, self.log_q = np.empty(n_states), np.empty(n_states)
 
     def start(self, rng: Stream) -> None:
-        """Draw p from its prior."""
         for j in range(len(self.log_p)):
             self.log_p[j], self.log_q[j] = draw_log_beta(self.a, self.b, rng)
 
     def draw_parameters(self, rng: Stream) -> None:
-        """Draw the censored durations of segments, then p given all durations."""
         kernels.draw_probabilities(
             self.exact, self.at_least, self.n_phases, self.a, self.b, self.log_p, self.log_q,
             self.counts, self.totals, rng,
         )  # fmt: skip
 
     def tables(self) -> tuple[Floats, Floats]:
-        """Return the tables of the current probabilities."""
-        log_pmf, log_survival = np.empty((2, *self.exact.shape))
-        kernels.write_negative_binomial(
-            self.n_phases, self.log_p, self.log_q, log_pmf, log_survival
-        )
-        return log_pmf, log_survival
+        parameters = self.n_phases, self.log_p, self.log_q
+        return tabulate(kernels.write_negative_binomial, *self.exact.shape, *parameters)
 
     def log_density(self) -> float:
-        """Return log p(lengths, log(p / (1 - p)))."""
         terms = self.a * self.log_p + self.b * self.log_q - betaln(self.a, self.b)
         return float(terms.sum()) + self._log_density_of_lengths()
 
     def model(self) -> NegativeBinomialDurationModel:
-        """Return E[p] given the segments, with censored durations drawn."""
         stays = self.a + self.totals
         ends = self.b + self.n_phases * self.counts
         probs = np.minimum(stays / (stays + ends), 1.0 - _LEAST_END * self.n_phases)
@@ -238,27 +237,22 @@ class NegativeBinomialDurationModel:
     max_duration: int
 
     def tables(self) -> tuple[Floats, Floats]:
-        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration)."""
-        log_pmf, log_survival = np.empty((2, len(self.probs), self.max_duration))
-        kernels.write_negative_binomial(
-            self.n_phases, np.log(self.probs), np.log1p(-self.probs), log_pmf, log_survival
-        )
-        return log_pmf, log_survival
+        parameters = self.n_phases, np.log(self.probs), np.log1p(-self.probs)
+        shape = len(self.probs), self.max_duration
+        return tabulate(kernels.write_negative_binomial, *shape, *parameters)
 
     def sample(self, states: Places, rng: np.random.Generator) -> Places:
-        """Return a duration for each state, (n,)."""
         more = rng.negative_binomial(self.n_phases, 1.0 - self.probs[states])
         return np.minimum(1 + more, self.max_duration)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
         return replace(self, probs=self.probs[order])
 
 
 # Poisson durations.
 
 
-class PoissonDuration(EstimatorMixin, BaseEstimator):
+class PoissonDuration(BaseDuration):
     r"""Durations that vary little around a mean: one step plus a Poisson number of steps.
 
     A visit to state j lasts D steps:
@@ -310,25 +304,7 @@ class PoissonDuration(EstimatorMixin, BaseEstimator):
         self.rate = rate
         self.max_duration = max_duration
 
-    def make_sampler(self, n_states: int) -> PoissonDurationSampler:
-        """Return the sampler of this duration's parameters.
-
-        Parameters
-        ----------
-        n_states : int
-            J.
-
-        Returns
-        -------
-        DurationSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        validate_parameters(self)
-        check_tables(n_states, self.max_duration)
+    def _make_sampler(self, n_states: int) -> Any:
         return PoissonDurationSampler(
             n_states, int(self.max_duration), float(self.shape), float(self.rate)
         )
@@ -343,26 +319,20 @@ class PoissonDurationSampler(SegmentCounts):
         self.log_means = np.empty(n_states)
 
     def start(self, rng: Stream) -> None:
-        """Draw omega from its prior."""
         self.log_means[:] = [
             draw_log_gamma(self.shape, rng) - log(self.rate) for _ in self.log_means
         ]
 
     def draw_parameters(self, rng: Stream) -> None:
-        """Draw the censored durations of segments, then omega given all durations."""
         kernels.draw_means(
             self.exact, self.at_least, self.shape, self.rate, self.log_means, self.counts,
             self.totals, rng,
         )  # fmt: skip
 
     def tables(self) -> tuple[Floats, Floats]:
-        """Return the tables of the current means."""
-        log_pmf, log_survival = np.empty((2, *self.exact.shape))
-        kernels.write_poisson(self.log_means, log_pmf, log_survival)
-        return log_pmf, log_survival
+        return tabulate(kernels.write_poisson, *self.exact.shape, self.log_means)
 
     def log_density(self) -> float:
-        """Return log p(lengths, log omega)."""
         shape, rate = self.shape, self.rate
         terms = shape * self.log_means - rate * np.exp(self.log_means)
         constant = shape * log(rate) - gammaln(shape)
@@ -370,7 +340,6 @@ class PoissonDurationSampler(SegmentCounts):
         return prior + self._log_density_of_lengths()
 
     def model(self) -> PoissonDurationModel:
-        """Return E[omega] given the segments, with censored durations drawn."""
         return PoissonDurationModel(
             (self.shape + self.totals) / (self.rate + self.counts), self.max_duration
         )
@@ -391,17 +360,13 @@ class PoissonDurationModel:
     max_duration: int
 
     def tables(self) -> tuple[Floats, Floats]:
-        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration)."""
-        log_pmf, log_survival = np.empty((2, len(self.means), self.max_duration))
-        kernels.write_poisson(np.log(self.means), log_pmf, log_survival)
-        return log_pmf, log_survival
+        shape = len(self.means), self.max_duration
+        return tabulate(kernels.write_poisson, *shape, np.log(self.means))
 
     def sample(self, states: Places, rng: np.random.Generator) -> Places:
-        """Return a duration for each state, (n,)."""
         return np.minimum(1 + rng.poisson(self.means[states]), self.max_duration)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
         return replace(self, means=self.means[order])
 
 
@@ -420,25 +385,17 @@ class DurationModel(Protocol):
     max_duration: int
 
     def tables(self) -> tuple[Floats, Floats]:
-        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration.
-
-        Returns
-        -------
-        log_pmf, log_survival : (J, max_duration) arrays
-            P(D = max_duration) includes all longer durations.
+        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration) each;
+        P(D = max_duration) includes all longer durations.
         """
 
     def sample(self, states: Places, rng: np.random.Generator) -> Places:
-        """Draw a duration for each state.
+        """Draw a duration for each state, (n,).
 
         Parameters
         ----------
         states : (n,) array of int
         rng : numpy.random.Generator
-
-        Returns
-        -------
-        (n,) array of int
         """
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
@@ -447,10 +404,6 @@ class DurationModel(Protocol):
         Parameters
         ----------
         order : (J,) array of int
-
-        Returns
-        -------
-        DurationModel
         """
 
 
@@ -490,50 +443,23 @@ class DurationSampler(Protocol):
         ptr : (n_sequences + 1,) array of int
             Sequence s is states[ptr[s]:ptr[s + 1]].
         states : (N,) array of int
-        rng : (4,) array of uint64
-            Stream of random numbers.
+        rng : as in `start`
         """
 
     def tables(self) -> tuple[Floats, Floats]:
-        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration.
-
-        Returns
-        -------
-        log_pmf, log_survival : (J, max_duration) arrays
-            P(D = max_duration) includes all longer durations.
-        """
+        """Return the tables of the current parameters, as `DurationModel.tables` does."""
 
     def log_density(self) -> float:
-        """Return log p(lengths of the segments, parameters) for the states that were passed last.
-
-        Returns
-        -------
-        float
-        """
+        """Return log p(lengths of the segments, parameters) for the states passed last."""
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace.
-
-        Returns
-        -------
-        dict of str to float
-        """
+        """Return the scalars for the trace."""
 
     def model(self) -> DurationModel:
-        """Return the posterior mean of the parameters given the states that were passed last.
-
-        Returns
-        -------
-        DurationModel
-        """
+        """Return the posterior mean of the parameters given the states that were passed last."""
 
     def copy(self) -> Self:
-        """Return the same parameters in new arrays.
-
-        Returns
-        -------
-        DurationSampler
-        """
+        """Return the same parameters in new arrays."""
 
 
 @runtime_checkable
