@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from skdp._checks import as_array, as_floats, shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import make_seed_sequence, make_stream
-from skdp.sequence._hmm._messages import HMMMessages, decode
+from skdp.sequence._hmm._messages import HMMMessages, check_possible, decode
 
 _TOLERANCE = 1e-6
+_IMPOSSIBLE = ": its states have no distribution."
 
 
 def hmm_log_likelihood(
@@ -107,9 +108,7 @@ def hmm_posterior(
     """
     model = _check_model(startprob, transmat, log_obs, ptr)
     out = np.empty(model[3].shape)
-    impossible = HMMMessages(*model).posteriors(out)
-    if impossible >= 0:
-        raise _impossible(impossible)
+    check_possible(HMMMessages(*model).posteriors(out), _IMPOSSIBLE)
     return out
 
 
@@ -157,9 +156,7 @@ def hmm_sample_states(
     model = _check_model(startprob, transmat, log_obs, ptr)
     states = np.empty(len(model[3]), dtype=np.int64)
     stream = make_stream(make_seed_sequence(random_state))
-    impossible = HMMMessages(*model).sample_states(states, stream)
-    if impossible >= 0:
-        raise _impossible(impossible)
+    check_possible(HMMMessages(*model).sample_states(states, stream), _IMPOSSIBLE)
     return states
 
 
@@ -214,10 +211,6 @@ def hmm_viterbi(
     array([0.00242])
     """
     return decode(*_check_model(startprob, transmat, log_obs, ptr))
-
-
-def _impossible(sequence: int) -> ValueError:
-    return ValueError(f"Sequence {sequence} has probability 0: its states have no distribution.")
 
 
 def _check_model(

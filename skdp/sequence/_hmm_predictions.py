@@ -21,7 +21,7 @@ from skdp.emissions._common._protocol import looks_back
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._independent import mix_symbols
 from skdp.sequence._base import SequenceEstimator, as_row, of_features, takes_partitions
-from skdp.sequence._hmm._forecast import Mixture, as_frame, has_index
+from skdp.sequence._hmm._forecast import Mixture, as_frame, has_index, pick
 from skdp.sequence._hmm._gap_filter import Tail, has_gaps
 from skdp.sequence._hmm._model import (
     FilterState,
@@ -588,9 +588,7 @@ class HMMPredictions(SequenceEstimator):
 
 def draw_end(tail: Tail, values: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return probabilities of states and ages, (A, J), and a sequence with drawn last values."""
-    weights = np.cumsum(tail.ends.sum(axis=(0, 1)))
-    m = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
-    m = min(m, len(weights) - 1)
+    m = pick(np.cumsum(tail.ends.sum(axis=(0, 1))), rng.random())
     lags, completed = tail.lags[m].reshape(-1, values.shape[1]), values.copy()
     completed[len(values) - len(lags) :] = lags[::-1]
     return tail.ends[:, :, m], completed

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from skdp._executors import Distributed, Executor
 from skdp._numeric import Floats, Ints, Places
-from skdp._numeric._random import draw_key
 from skdp._part import ChainComponent
 from skdp.callback._checkpoint import part_header, read_checked, write_checked
 from skdp.data import PartitionedPanel, SequencePanel, concatenate
@@ -37,13 +36,13 @@ from skdp.sequence._hmm._first_states import (
     write_possible_states,
 )
 from skdp.sequence._hmm._messages import (
-    HMMMessages,
     KnownStates,
     Mask,
-    SegmentMessages,
     count_pairs,
+    make_messages,
     observed_steps,
     rename_by_known,
+    take_key,
 )
 from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._split_merge import (
@@ -266,11 +265,7 @@ class PanelPartition:
         if self.known is not None:
             self.known.clamp(log_obs)
         known = self.panel.ptr, orders.startprob, orders.transmat, log_obs
-        messages: HMMMessages | SegmentMessages = (
-            HMMMessages(*known)
-            if orders.tables is None
-            else SegmentMessages(*known, *orders.tables)
-        )
+        messages = make_messages(*known, orders.tables)
         impossible = messages.sample_states_with(states, orders.key, self.first_sequence)
         chain.emission.complete_with(states, orders.missing_key, self.first_step)
         _, *found = self.count(c, n_states)
@@ -373,9 +368,7 @@ class DistributedPanel(Distributed):
         rng[:], learned = self.first("seek", some, transitions, emission, init, rng, stride == 1)
         emission.adopt(learned.emission)
         (sizes,) = self.sum("count_chosen", stride)
-        key = np.zeros_like(rng)
-        if stride > 1:
-            draw_key(rng, key)
+        key = take_key(rng) if stride > 1 else np.zeros_like(rng)
         states = self._executor.call(0, "take_start")
         shared = self.share(learned)
         begins = (np.cumsum(sizes) - sizes).tolist()
@@ -617,9 +610,7 @@ class DistributedTwoStates:
 
     def draw(self, rng: Stream) -> DistributedStepGroups:
         """Return a draw of the groups of all steps."""
-        key = np.empty_like(rng)
-        draw_key(rng, key)
-        return self._splitter.make("make_drawn", key)
+        return self._splitter.make("make_drawn", take_key(rng))
 
     def log_probability(self, groups: DistributedStepGroups) -> float:
         """Return the log probability of a draw."""
@@ -871,13 +862,11 @@ class DistributedHMMSampler(HMMSampler):
     # Operations on steps
 
     def _draw_states(self) -> int:
-        key, missing_key = np.empty((2, 4), dtype=np.uint64)
-        startprob, transmat = self.transitions.matrix()
-        draw_key(self.stream, key)
-        if self._is_incomplete:
-            draw_key(self.stream, missing_key)
+        key = take_key(self.stream)
+        missing_key = take_key(self.stream) if self._is_incomplete else np.zeros_like(key)
         tables = None if self.duration is None else self.duration.tables()
-        orders = Orders(self._parameters(), startprob, transmat, tables, key, missing_key)
+        known = *self.transitions.matrix(), tables
+        orders = Orders(self._parameters(), *known, key, missing_key)
         self._find(self.data.total("sweep", self.c, self.data.share(orders)))
         self._is_complete = True
         self._count_moved(orders)
@@ -918,8 +907,7 @@ class DistributedHMMSampler(HMMSampler):
 
     def _draw_emission(self, rng: Stream, coupling: Coupling | None = None) -> None:
         if self._is_incomplete and not self._is_complete:
-            key = np.empty(4, dtype=np.uint64)
-            draw_key(rng, key)
+            key = take_key(rng)
             self.data.result(self._sums)
             self.data.run("complete", self.c, self.data.share(self._parameters()), key)
             self._take_counts()

@@ -12,12 +12,19 @@ from numpy.typing import NDArray
 
 from skdp._checks import as_array
 from skdp._numeric import Floats, Places
-from skdp._numeric._random import draw_key
 from skdp.data import SequencePanel
 from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import CollapsedEmission, SummedEmission, values_for
 from skdp.inference._chain import check_interrupts
-from skdp.sequence._hmm._messages import HMMMessages, KnownStates, Mask, decode, rename_by_known
+from skdp.sequence._hmm._messages import (
+    HMMMessages,
+    KnownStates,
+    Mask,
+    check_possible,
+    decode,
+    rename_by_known,
+    take_key,
+)
 from skdp.sequence._hmm._split_merge import Splitter, StateRegrouping, list_steps
 from skdp.sequence._hmm._transitions import Transitions
 from skdp.sequence._kernels._transitions import count_transitions
@@ -466,10 +473,8 @@ def write_first_states(
     else:
         chosen, is_chosen = list_chosen(panel.ptr, stride)
         start = begin(panel[chosen], transitions, emission, init, rng)
-        key = np.empty_like(rng)
-        draw_key(rng, key)
-        impossible = follow(panel.ptr, states, emission, start, is_chosen, key)
-        check_followed(impossible)
+        key = take_key(rng)
+        check_followed(follow(panel.ptr, states, emission, start, is_chosen, key))
     if known is not None:
         states[:] = rename_by_known(known.count(states))[states]
         known.write(states)
@@ -551,8 +556,5 @@ def follow(
 
 def check_followed(impossible: int) -> None:
     """Raise unless the number of the first impossible sequence is -1."""
-    if impossible >= 0:
-        raise ValueError(
-            f"Sequence {impossible} has probability 0 given the first states of others: its "
-            "observations are too far from theirs."
-        )
+    rest = " given the first states of others: its observations are too far from theirs."
+    check_possible(impossible, rest)

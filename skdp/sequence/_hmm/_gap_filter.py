@@ -42,7 +42,7 @@ from skdp.emissions._gaussian._autoregressive_model import (
 )
 from skdp.emissions._gaussian._autoregressive_sampler import WideAutoregressiveModel
 from skdp.sequence._hmm._forecast import StateMoves
-from skdp.sequence._hmm._messages import HMMMessages, KnownStates
+from skdp.sequence._hmm._messages import HMMMessages, KnownStates, check_possible
 
 SMALLEST = 1e-300
 """Smallest weight of a particle."""
@@ -496,8 +496,7 @@ class GappedModel:
 
     def _filter(self, values: Floats, log_known: Floats | None = None) -> GapFilter:
         model = self._model
-        tables = None if model.duration is None else model.duration.tables()
-        moves = StateMoves(model.transmat, tables)
+        moves = StateMoves(model.transmat, model._durations)
         # The errors of different samples are independent.
         seed = crc32(np.ascontiguousarray(model.emission.coefs).tobytes())
         return GapFilter(model.startprob, moves, model.emission, values, log_known, seed=seed)
@@ -608,8 +607,5 @@ class GappedModel:
             known.clamp(log_known)
         found = self._filter(values, log_known)
         if found.log_steps[-1] == -np.inf:
-            raise ValueError(
-                f"Sequence {s} has probability 0 under a stored sample: its states have no "
-                "distribution."
-            )
+            check_possible(s)
         return found

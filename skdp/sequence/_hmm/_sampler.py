@@ -31,8 +31,9 @@ from skdp.sequence._hmm._messages import (
     HMMMessages,
     KnownStates,
     LabeledPanel,
-    SegmentMessages,
+    check_possible,
     count_pairs,
+    make_messages,
     observed_steps,
 )
 from skdp.sequence._hmm._model import HMMModel, count_active
@@ -43,11 +44,6 @@ from skdp.sequence._similarities._protocol import (
     FixedSimilaritySampler,
     SimilaritySampler,
 )
-
-STATE_SAMPLERS = {
-    "ffbs": HMMMessages.sample_states,
-    "beam": HMMMessages.sample_states_by_beam,
-}
 
 FIRST_PERIOD, N_FIRST, LATER_PERIOD = 2, 250, 5
 """A split or merge is tried in every second of the first sweeps, in every fifth of the others."""
@@ -199,12 +195,11 @@ class HMMSampler(ChainComponent):
 
     def sweep(self) -> None:
         """Draw the states, then everything else."""
-        impossible = self._draw_states()
-        if impossible >= 0:
-            raise ValueError(
-                f"Sequence {impossible} has probability 0 under the current parameters: its "
-                "observations are too far from the others, or states cannot last long enough."
-            )
+        check_possible(
+            self._draw_states(),
+            " under the current parameters: its observations are too far from the others, or "
+            "states cannot last long enough.",
+        )
         moved = self._is_due() and self._split_or_merge()
         self._draw_parameters(self.stream, rates_known=not moved)
         self.n_frozen = max(self.n_frozen - 1, 0)
@@ -254,13 +249,11 @@ class HMMSampler(ChainComponent):
         self.emission.write_log_obs(self._log_obs)
         if self._known is not None:
             self._known.clamp(self._log_obs)
-        known = self._ptr, *self.transitions.matrix(), self._log_obs
-        if self.duration is not None:
-            segments = SegmentMessages(*known, *self.duration.tables())
-            impossible = segments.sample_states(self.states, self.stream)
-        else:
-            draw_states = STATE_SAMPLERS[self.state_sampler]
-            impossible = draw_states(HMMMessages(*known), self.states, self.stream)
+        tables = None if self.duration is None else self.duration.tables()
+        messages = make_messages(self._ptr, *self.transitions.matrix(), self._log_obs, tables)
+        by_beam = self.state_sampler == "beam"
+        draw = messages.sample_states_by_beam if by_beam else messages.sample_states
+        impossible: int = draw(self.states, self.stream)
         if impossible < 0 and isinstance(self.emission, CollapsedEmission):
             self.emission.complete(self.states, self.stream)
         return impossible

@@ -12,11 +12,11 @@ from scipy.special import betaln
 
 from skdp._numeric import Floats, Places
 from skdp._numeric._arithmetic import round_sum
-from skdp._numeric._random import draw_key, draw_log_gamma, next_double
+from skdp._numeric._random import draw_log_gamma, next_double
 from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import CollapsedEmission
 from skdp.inference._chain import check_interrupts
-from skdp.sequence._hmm._messages import HMMMessages, KnownStates
+from skdp.sequence._hmm._messages import HMMMessages, KnownStates, take_key
 from skdp.sequence._hmm._transitions import SMALLEST_WEIGHT, Transitions
 from skdp.sequence._kernels import _transitions as kernels
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler
@@ -102,9 +102,7 @@ class TwoStates:
 
     def draw(self, rng: Stream) -> Groups:
         """Return a draw of the groups of all steps."""
-        key = np.empty_like(rng)
-        draw_key(rng, key)
-        return self.draw_with(key)
+        return self.draw_with(take_key(rng))
 
     def draw_with(self, key: Stream) -> Groups:
         """Return the draw determined by a key."""
