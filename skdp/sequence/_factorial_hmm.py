@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,6 +29,7 @@ from skdp.inference._trace import Trace
 from skdp.sequence._base import SequenceEstimator, of_features, takes_partitions
 from skdp.sequence._factorial._model import (
     MOST_FACTORS,
+    Bits,
     check_known_bits,
     name_factors,
     write_known,
@@ -271,7 +271,7 @@ class FactorialHMM(SequenceEstimator):
         known = self._check_known(y, panel)
         return panel if known is None else LabeledPanel(panel, known)
 
-    def _check_known(self, y: Any, panel: SequencePanel) -> NDArray[np.int8] | None:
+    def _check_known(self, y: Any, panel: SequencePanel) -> Bits | None:
         """Return the known bits of the factors, or None if y has none."""
         if isinstance(self.n_factors, str):
             return check_known_bits(y, panel.ptr, None, self._priors(len(panel.values)).most)
@@ -513,7 +513,7 @@ class FactorialHMM(SequenceEstimator):
 
     def sample(
         self, n_steps: int, n_sequences: int = 1, *, random_state: Any = None
-    ) -> tuple[SequencePanel, list[NDArray[np.int8]]]:
+    ) -> tuple[SequencePanel, list[Bits]]:
         """Draw sequences from the fitted model, each from a stored sample of the best chain.
 
         Parameters

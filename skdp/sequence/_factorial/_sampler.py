@@ -12,13 +12,14 @@ from scipy.special import gammaln
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, next_double, next_open_double, shuffle
-from skdp._part import ChainComponent
+from skdp._part import ChainComponent, ChainState
 from skdp.data import SequencePanel
 from skdp.emissions._binary_factors._emission import Runs, find_factors, find_runs
 from skdp.emissions._binary_factors._part import BinaryFactorSampler, FixedAmplitudes, find_centers
 from skdp.emissions._common import Stream
 from skdp.processes._partitions import draw_mass, expected_features
 from skdp.sequence._factorial._model import (
+    Bits,
     FactorialDraw,
     FactorialModel,
     name_paths,
@@ -31,14 +32,16 @@ from skdp.sequence._kernels._evidence import AFTER_OFF, AFTER_ON, FIRST, FactorP
 from skdp.sequence._kernels._moves import make_exchanges, make_moves
 
 
-class FactorialState:
-    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+class FactorialState(ChainState):
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
 
-    def __init__(self, sampler: Any):
-        self._sampler = sampler
+    Transitions are integrated out of its log joint. The densities of weights and noise are included
+    if these are drawn: the density of weights in units of their prior scales, and that of noise as
+    a density of log precisions.
+    """
 
     @property
-    def activities(self) -> NDArray[np.int8]:
+    def activities(self) -> Bits:
         """Activities of the factors at every observation, (N, F); sequences are concatenated."""
         view = self._sampler.emission.factors.view()
         view.flags.writeable = False
@@ -66,18 +69,6 @@ class FactorialState:
         """Variances of the noise, (D,), 1 for probit columns."""
         return 1.0 / self._sampler.emission.precisions
 
-    def log_joint(self) -> float:
-        """Return log p(observations, activities, weights, noise), with transitions integrated out.
-
-        The densities of weights and noise are included if these are drawn: the density of weights
-        in units of their prior scales, and that of noise as a density of log precisions.
-        """
-        return self._sampler.log_joint()
-
-    def copy(self) -> FactorialState:
-        """Return a state that later sweeps do not change."""
-        return FactorialState(self._sampler.copy())
-
 
 # Priors of the paths of factors: a given number of factors, or an Indian buffet.
 #
@@ -88,7 +79,7 @@ MOST_FACTORS = 24
 """Number of factors that a buffet may have beyond twice the number that its prior expects."""
 
 
-def find_least(bits: NDArray[np.int8], on_probs: Floats) -> float:
+def find_least(bits: Bits, on_probs: Floats) -> float:
     """Return a*, the least probability of switching on of factors that are ever on, or 1."""
     return float(on_probs[bits.any(axis=0), AFTER_OFF].min(initial=1.0))
 
@@ -104,7 +95,7 @@ class GivenNumber(ChainComponent):
         self.counts = counts  # (3, 2), pseudo-counts for off and on: at first, after off, after on
         self.n_factors = n_factors
 
-    def draw_bits(self, ptr: Places, rng: Stream) -> tuple[NDArray[np.int8], Floats]:
+    def draw_bits(self, ptr: Places, rng: Stream) -> tuple[Bits, Floats]:
         """Return a draw of paths, (N, F), and of their probabilities of being on."""
         none = np.zeros((self.n_factors, 3, 2), dtype=np.int64)
         on_probs = self.draw_on_probs(none, rng)
@@ -156,7 +147,7 @@ class BuffetNumber(ChainComponent):
         """Log alpha."""
         return float(np.log(self.mass))
 
-    def draw_bits(self, ptr: Places, rng: Stream) -> tuple[NDArray[np.int8], Floats]:
+    def draw_bits(self, ptr: Places, rng: Stream) -> tuple[Bits, Floats]:
         """Return a draw of paths given the mass, (N, K), and of their probabilities of being on."""
         room = 16
         while True:  # the same draw with more room
@@ -182,7 +173,7 @@ class BuffetNumber(ChainComponent):
         self.mass = float(draw_mass(len(counts), self.expected, *self.mass_prior, rng))
 
     def draw_idle(
-        self, bits: NDArray[np.int8], on_probs: Floats, scales: Floats, rng: Stream
+        self, bits: Bits, on_probs: Floats, scales: Floats, rng: Stream
     ) -> tuple[Floats, Floats]:
         """Return factors that are never on: probabilities of being on, (n, 3), weights, (n, D)."""
         # Only those whose probability of switching on exceeds u ~ Uniform(0, a*) are needed.
@@ -197,7 +188,7 @@ class BuffetNumber(ChainComponent):
                 return probs[:n], weights[:n]
             room *= 2
 
-    def allows(self, bits: NDArray[np.int8], before: NDArray[np.int8]) -> bool:
+    def allows(self, bits: Bits, before: Bits) -> bool:
         """Return whether the number of factors ever on is within the bound or has not increased."""
         n = np.count_nonzero(bits.any(axis=0))
         return bool(n <= self.most or n <= np.count_nonzero(before.any(axis=0)))
@@ -259,15 +250,15 @@ class RunMoves(ChainComponent):
 
     def draw(
         self,
-        bits: NDArray[np.int8],
-        known: NDArray[np.int8] | None,
+        bits: Bits,
+        known: Bits | None,
         seen: Floats,
         totals: Floats,
         precisions: Floats,
         scales: Floats,
         priors: GivenNumber | BuffetNumber,
         rng: Stream,
-    ) -> NDArray[np.int8]:
+    ) -> Bits:
         """Return paths drawn from a chain that leaves p(paths given totals, precisions) invariant.
         Names are those of `FactorPaths`; a buffet may change F, and all factors are then ever on.
         """
@@ -342,7 +333,7 @@ class StepFactors(BinaryFactorSampler):
         self.amplitudes = StepAmplitudes(len(self.factors), self.probit)
 
     def start_paths(
-        self, bits: NDArray[np.int8], runs: Runs | None, n_factors: int | None,
+        self, bits: Bits, runs: Runs | None, n_factors: int | None,
         rng: Stream,
     ) -> None:  # fmt: skip
         """Start with given vectors or those that runs suggest, and draw their parameters."""
@@ -361,7 +352,7 @@ class StepFactors(BinaryFactorSampler):
     def draw_paths(
         self,
         ptr: Places,
-        known: NDArray[np.int8] | None,
+        known: Bits | None,
         priors: GivenNumber | BuffetNumber,
         on_probs: Floats,
         block_size: int,
@@ -415,7 +406,7 @@ class StepFactors(BinaryFactorSampler):
     def draw_parameters(
         self,
         moves: RunMoves | None,
-        known: NDArray[np.int8] | None,
+        known: Bits | None,
         priors: GivenNumber | BuffetNumber,
         rng: Stream,
     ) -> None:
@@ -448,7 +439,7 @@ class FactorialSampler(ChainComponent):
     """Markov chain over activities, transitions, weights and noise of one panel."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_is_observed", "_known")
-    _known: NDArray[np.int8] | None
+    _known: Bits | None
 
     def __init__(
         self,
@@ -485,7 +476,7 @@ class FactorialSampler(ChainComponent):
         if known is not None:
             self._begin_with(known, init_stream)
 
-    def _begin_with(self, known: NDArray[np.int8], rng: Stream) -> None:
+    def _begin_with(self, known: Bits, rng: Stream) -> None:
         """Name the first factors by known bits, which were ignored until now."""
         self._known, emission = known, self.emission
         if self.moves is None:
@@ -542,7 +533,7 @@ class FactorialSampler(ChainComponent):
             self.moves.attach(panel.ptr, panel.values)
 
     @property
-    def known(self) -> NDArray[np.int8] | None:
+    def known(self) -> Bits | None:
         """Known bits of the first factors, (N, G), or None."""
         return self._known
 

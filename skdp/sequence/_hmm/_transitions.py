@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_gamma
-from skdp._part import ChainComponent
+from skdp._part import ChainComponent, ChainState
 from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import EmissionSampler
 from skdp.processes._concentration import draw_concentration
@@ -280,11 +280,13 @@ def _draw_concentration(shape: float, rate: float, rng: Stream) -> float:
 # The state of a chain of a hidden Markov model, as users see it.
 
 
-class HMMState:
-    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+class HMMState(ChainState):
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
 
-    def __init__(self, sampler: Any):
-        self._sampler = sampler
+    Its log joint is log p(observations, states, top-level weights) given the concentrations, with
+    the densities of the parameters of similarities and durations. Transition rates are integrated
+    out, and so are the parameters of the observations if possible.
+    """
 
     @property
     def states(self) -> Places:
@@ -351,15 +353,3 @@ class HMMState:
     def emission(self) -> Any:
         """Parameters of the observations: a copy of their sampler."""
         return self._sampler.emission.copy()
-
-    def log_joint(self) -> float:
-        """Return log p(observations, states, top-level weights) given the concentrations.
-
-        It includes the densities of the parameters of similarities and durations. Transition rates
-        are integrated out, and so are the parameters of the observations if possible.
-        """
-        return self._sampler.log_joint()
-
-    def copy(self) -> HMMState:
-        """Return a state that later sweeps do not change."""
-        return HMMState(self._sampler.copy())
