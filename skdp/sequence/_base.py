@@ -15,17 +15,15 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_jobs
-from skdp._executors import Executor, predict_parts
+from skdp._executors import predict_parts
 from skdp._fit import ChainEstimator
 from skdp._fit._estimator import (
-    check_no_warm_start,
     checksum,
     fit_partitions,
     warn_of_counter,
     warn_of_times,
 )
 from skdp._numeric import Floats, Places
-from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_panel
 from skdp.data._sequence_panel import check_finite, check_no_lengths
@@ -40,22 +38,18 @@ from skdp.emissions._gaussian._autoregressive_model import (
     check_lags,
     describe_short,
 )
-from skdp.emissions._independent import EMISSIONS, list_unsummed
+from skdp.emissions._independent import EMISSIONS
 from skdp.emissions._table import code_categories
 from skdp.inference._convergence import warn_user
 from skdp.sequence._durations._families import (
     DurationSampler,
     NegativeBinomialDuration,
     PoissonDuration,
-    SummedDuration,
 )
-from skdp.sequence._hmm._distributed import DistributedHMMSampler, DistributedPanel
-from skdp.sequence._hmm._first_states import check_init
-from skdp.sequence._hmm._messages import check_known_states, scored_steps
-from skdp.sequence._hmm._transitions import Transitions
+from skdp.sequence._hmm._messages import scored_steps
 from skdp.sequence._similarities._emission import EmissionSimilarity
 from skdp.sequence._similarities._gaussian import GaussianSimilarity
-from skdp.sequence._similarities._protocol import EmissionCoupledSampler, SimilaritySampler
+from skdp.sequence._similarities._protocol import SimilaritySampler
 
 # Decorator for methods that accept panels in partitions.
 
@@ -402,18 +396,13 @@ def check_complete(panel: SequencePanel, is_single: bool, emission: Any) -> None
     )
 
 
-class CheckPanel:
-    """Check of the observations of a partition, run in the process that holds it."""
-
-    def __init__(self, name: str, emission: Any, *, allows_nan: bool, n_given: int):
-        self._name, self._emission = name, emission
-        self._allows_nan, self._n_given = allows_nan, n_given
-
-    def __call__(self, panel: SequencePanel) -> None:
-        """Raise a ValueError if `check_panel`, or a model without missing values, would."""
-        check_lengths(self._name, panel)
-        check_finite(panel, allow_nan=True)
-        check_observed(panel, False, self._emission, self._allows_nan, self._n_given)
+def check_partition(
+    name: str, emission: Any, allows_nan: bool, n_given: int, panel: SequencePanel
+) -> None:
+    """Raise a ValueError if `check_panel`, or a model without missing values, would."""
+    check_lengths(name, panel)
+    check_finite(panel, allow_nan=True)
+    check_observed(panel, False, emission, allows_nan, n_given)
 
 
 def as_row(x: Any, estimator: Any) -> Any:
@@ -460,97 +449,3 @@ _PROTOCOLS: dict[str, type] = {
 def make_part(part: Any, name: str, *args: Any) -> Any:
     """Return ``part.make_sampler(*args)``; raise TypeError if it lacks the protocol of `name`."""
     return make_part_for(_PROTOCOLS[name], part, name, *args)
-
-
-# Fits of hidden Markov models to panels in partitions.
-
-
-def check_partitionable(estimator: Any, X: PartitionedPanel) -> None:
-    """Raise TypeError for parameters of `HDPHMMLT` that partitions do not allow."""
-    cure = f"takes no {type(X).__name__} yet: X.compute() gathers it in a SequencePanel."
-    for emission in list_unsummed(estimator._part("emission")):
-        raise TypeError(
-            f"{type(estimator).__name__} with {type(emission).__name__} {cure} Partitions are for "
-            "'gaussian', 'autoregressive', 'poisson', 'bernoulli', 'categorical', "
-            "'multinomial' and IndependentEmissions of these."
-        )
-    duration = estimator._make_option("duration")
-    if duration is not None and not isinstance(duration, SummedDuration):
-        name = type(estimator._part("duration")).__name__
-        raise TypeError(f"{type(estimator).__name__} with {name} {cure}")
-    if estimator.state_sampler == "beam":
-        raise TypeError(f"state_sampler='beam' {cure}")
-    check_no_warm_start(estimator, X)
-
-
-def distribute_panel(
-    estimator: Any, X: PartitionedPanel, y: Any, executor: Executor
-) -> DistributedPanel:
-    """Return a panel whose partitions are opened in the workers of an executor."""
-    check_partitions(estimator, X, reset=True)
-    for name in ("_n_words", "categories_", "_checksum"):
-        vars(estimator).pop(name, None)
-    data = DistributedPanel(X, executor)
-    check = CheckPanel(
-        type(estimator).__name__,
-        estimator._part("emission"),
-        allows_nan=estimator._allows_nan(),
-        n_given=estimator._n_given(),
-    )
-    (n_seen,) = data.sum("check", check)
-    if estimator._allows_nan():
-        check_columns_observed(n_seen == 0, None)
-    estimator._check_size(max(n_steps for _, n_steps in data.sizes))
-    if y is not None:
-        data.set_known(check_known_states(y, _list_bounds(data), estimator.n_components))
-        estimator._check_order(has_known=data.known is not None)
-    if estimator._possible_steps() is not None:
-        estimator._check_paths(_list_bounds(data), data.known)
-    return data
-
-
-def start_distributed(
-    estimator: Any, data: DistributedPanel, root: np.random.SeedSequence, c: int
-) -> DistributedHMMSampler:
-    """Return the sampler of a new chain over partitions."""
-    init_stream = derive_stream(root, Role.INIT, c)
-    similarity, duration = estimator._make_option("similarity"), estimator._make_option("duration")
-    if isinstance(similarity, EmissionCoupledSampler):
-        name = type(estimator._part("similarity")).__name__
-        raise TypeError(
-            f"{name} takes no PartitionedPanel yet: X.compute() gathers it in a SequencePanel."
-        )
-    n_states = estimator.n_components
-    return DistributedHMMSampler(
-        data,
-        c,
-        Transitions(
-            n_states,
-            estimator._priors(),
-            init_stream,
-            self_transitions=duration is None,
-            allowed=estimator._allowed(),
-        ),
-        estimator._emission_object().make_sampler_of(data.observations(), n_states),
-        init_stream,
-        derive_stream(root, Role.SWEEP, c),
-        similarity=similarity,
-        duration=duration,
-        n_frozen=estimator._n_frozen(),
-        init=_read_init(estimator.init, data, n_states),
-    )
-
-
-def _list_bounds(data: DistributedPanel) -> Any:
-    """Return the bounds of all sequences in the whole panel, (n + 1,)."""
-    (lengths,) = data.sum("list_lengths")
-    return np.concatenate([[0], np.cumsum(lengths)])
-
-
-def _read_init(init: Any, data: DistributedPanel, n_states: int) -> Any:
-    """Return the name of the initialization, or the first states of each partition."""
-    if isinstance(init, str):
-        return init
-    states: Any = check_init(init, _list_bounds(data), n_states)
-    ends = np.cumsum([0, *(n_steps for _, n_steps in data.sizes)])
-    return [states[begin:end] for begin, end in pairwise(ends)]

@@ -102,8 +102,8 @@ class PanelPartition:
     first_sequence: int = 0  # index in the whole panel
     first_step: int = 0  # index in the whole panel
     chains: dict[int, PanelChain] = field(default_factory=dict)
-    start: Start | None = None  # in the first partition, while first states are sought
-    known: KnownStates | None = None
+    start: Any = None  # `Start`, in the first partition, while first states are sought
+    known: Any = None  # KnownStates, if any step's state is known
 
     @cached_property
     def is_observed(self) -> NDArray[np.bool_]:
@@ -132,12 +132,10 @@ class PanelPartition:
 
     def count_known(self, c: int) -> tuple[Places]:
         """Count the steps by state and known state."""
-        assert self.known is not None
         return (self.known.count(self.chains[c].states),)
 
     def write_known(self, c: int) -> None:
         """Write the known states of known steps."""
-        assert self.known is not None
         self.known.write(self.chains[c].states)
 
     def take_values(self, steps: Places) -> tuple[list[Floats]]:
@@ -152,8 +150,7 @@ class PanelPartition:
     def compute(self, f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the result of `f` for the observations."""
         with self._naming():
-            result: tuple[Any, ...] = f(self.panel.values, *args)
-        return result
+            return f(self.panel.values, *args)
 
     def compute_sequences(self, f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the result of `f` for the sequences."""
@@ -207,7 +204,6 @@ class PanelPartition:
 
     def take_start(self) -> tuple[Ints]:
         """Return the first states that were found."""
-        assert self.start is not None
         states, self.start = self.start.states.astype(np.int32), None
         return (states,)
 
@@ -278,8 +274,7 @@ class PanelPartition:
     def add_up(self, c: int, found: Found) -> tuple[Any, ...]:
         """Return the sums of the emission, given the measures of all partitions."""
         chain = self.chains[c]
-        sums: tuple[Any, ...] = chain.emission.add_up(chain.states, found[2])
-        return sums
+        return chain.emission.add_up(chain.states, found[2])
 
     def keep(self, c: int, sweep: int) -> None:
         """Keep the current states."""
@@ -337,9 +332,16 @@ class DistributedPanel(Distributed):
         self.known = known
         each: list[Any] = [None] * len(self.sizes)
         if known is not None:
-            ends = np.cumsum([n_steps for _, n_steps in self.sizes])
-            each = [(own, known.n_states) for own in np.split(known.states, ends[:-1])]
+            each = [(own, known.n_states) for own in self.split(known.states)]
         self.run("set_known", each=each)
+
+    def split(self, states: Any) -> list[Any]:
+        """Return the states of the steps of each partition."""
+        return np.split(states, np.cumsum([n_steps for _, n_steps in self.sizes])[:-1])
+
+    def bounds(self) -> Places:
+        """Return the bounds of all sequences in the whole panel, (n + 1,)."""
+        return np.append(0, np.cumsum(self.sum("list_lengths")[0]))
 
     @property
     def n_units(self) -> int:
@@ -421,8 +423,7 @@ class PartitionPossibleStates(PossibleStates):
 
     def add_up(self, measured: tuple[Any]) -> tuple[Any, ...]:
         """Return the sums of the emission, given the measures of all partitions."""
-        sums: tuple[Any, ...] = self.emission.add_up(self.states, measured[0])
-        return sums
+        return self.emission.add_up(self.states, measured[0])
 
     def count_all(self) -> tuple[Places]:
         """Return the transitions of the current states."""
@@ -465,8 +466,7 @@ class DistributedPossibleStates:
         return float(self._emission.log_evidence())
 
     def count(self) -> Places:
-        counts: Places = self._sum("count_all")[0]
-        return counts
+        return self._sum("count_all")[0]
 
     def decode(self, startprob: Floats, transmat: Floats) -> bool:
         return not self._sum("decode_given", *self._learned, startprob, transmat)[0]
@@ -519,10 +519,7 @@ class StepGroups(Splitter):
 
     def add_up(self, number: int, about: About) -> tuple[Any, ...]:
         """Return the sums of the emission of groups."""
-        sums: tuple[Any, ...] = self.emission.add_up(
-            self._groups[number].astype(np.int64), about[0]
-        )
-        return sums
+        return self.emission.add_up(self._groups[number].astype(np.int64), about[0])
 
     # Groups
 
@@ -849,7 +846,7 @@ class DistributedHMMSampler(HMMSampler):
 
     def bounds(self) -> Places:
         """Return the bounds of sequences in the whole panel."""
-        return np.append(0, np.cumsum(self.data.sum("list_lengths")[0]))
+        return self.data.bounds()
 
     def observations(self, steps: Places) -> Floats:
         """Return the observations of some steps of the whole panel, in ascending order."""
@@ -870,8 +867,7 @@ class DistributedHMMSampler(HMMSampler):
         self._find(self.data.total("sweep", self.c, self.data.share(orders)))
         self._is_complete = True
         self._count_moved(orders)
-        impossible: int = min(self._found[0], default=-1)
-        return impossible
+        return min(self._found[0], default=-1)
 
     def _count_moved(self, orders: Orders) -> None:
         """Count the bytes of orders and results that are exchanged with other processes."""

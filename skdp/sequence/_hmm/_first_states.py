@@ -135,18 +135,13 @@ def _climb(
 class InitialSplitMerge(StateRegrouping):
     """First states: a single state, split and merged as long as the probability grows."""
 
-    def __init__(
-        self,
-        ptr: Places,
-        states: Places,
-        transitions: Transitions,
-        emission: CollapsedEmission,
-        rng: Stream,
-    ):
+    def __init__(self, *args: Any):
+        super().__init__(*args)
         # Without self-transitions, as in models with durations, the time that a state lasts would
         # have no effect here, and several states would be created for the same observations.
-        super().__init__(ptr, states, transitions.with_self_transitions(), emission, rng)
-        self._weights = np.full(transitions.n_states, 1.0 / transitions.n_states)
+        self._transitions = self._transitions.with_self_transitions()
+        n_states = self._transitions.n_states
+        self._weights = np.full(n_states, 1.0 / n_states)
 
     def run(self) -> None:
         """Write the states."""

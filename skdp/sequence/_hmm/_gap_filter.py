@@ -168,8 +168,7 @@ class GapFilter:
         messages = self._messages(run, ages[0, :, 0])
         messages.log_predictives(self.log_steps[steps])
         messages.filtered(self.filtered[steps])
-        last: Floats = self.filtered[np.newaxis, run.end - 1, :, np.newaxis]
-        return last
+        return self.filtered[np.newaxis, run.end - 1, :, np.newaxis]
 
     def _messages(self, run: Run, prior: Floats, later: Floats | None = None) -> HMMMessages:
         """Return the messages of a run, given p(x after it) by states at its end, (J,)."""

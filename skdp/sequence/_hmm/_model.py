@@ -320,8 +320,7 @@ def log_density_of_last(emission: Any, values: Floats, n_steps: int) -> Floats:
     arguments: tuple[Any, ...] = values_for(emission, values, np.array([0, len(values)]))
     if isinstance(emission, AutoregressiveModel | WideAutoregressiveModel):
         arguments += (n_steps - len(values),)
-    logs: Floats = emission.log_obs(*arguments)[-1]
-    return logs
+    return emission.log_obs(*arguments)[-1]
 
 
 # Forecasts if observations depend on earlier ones: exact moments, simulated quantiles.

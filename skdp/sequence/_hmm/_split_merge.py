@@ -277,31 +277,20 @@ class StateRegrouping:
         ptr: Places,
         states: Places,
         transitions: Transitions,
-        emission: CollapsedEmission,
+        emission: Any,
         rng: Stream,
+        similarity: EmissionCoupledSampler | None = None,
+        known: KnownStates | None = None,
     ):
         self._ptr, self._states = ptr, states
         self._transitions, self._emission = transitions, emission
-        self._rng = rng
+        self._rng, self._similarity, self._known = rng, similarity, known
 
 
 class StateSplitMerge(StateRegrouping):
     """Metropolis-Hastings moves on states and two weights, in place. Rates and parameters of the
     observations are integrated out, and stale after an accepted move. Known states stay.
     """
-
-    def __init__(
-        self,
-        ptr: Places,
-        states: Places,
-        transitions: Transitions,
-        emission: Any,
-        rng: Stream,
-        similarity: EmissionCoupledSampler | None = None,
-        known: KnownStates | None = None,
-    ):
-        super().__init__(ptr, states, transitions, emission, rng)
-        self._similarity, self._known = similarity, known
 
     def try_once(self) -> bool:
         """Propose a split or a merge; return whether it was accepted."""
