@@ -28,7 +28,6 @@ from skdp.sequence._hmm._first_states import (
     begin,
     check_followed,
     choose_stride,
-    count,
     find_order,
     follow,
     list_chosen,
@@ -54,7 +53,7 @@ from skdp.sequence._hmm._split_merge import (
     list_steps,
     log_probability_of_sums,
 )
-from skdp.sequence._hmm._transitions import Transitions
+from skdp.sequence._hmm._transitions import Transitions, count_transitions
 from skdp.sequence._similarities._protocol import SimilaritySampler
 
 # A partition of a panel in the process that holds it.
@@ -244,7 +243,7 @@ class PanelPartition:
     def count(self, c: int, n_states: int) -> Found:
         """Return the transitions, measures of the emission, and observed steps of each state."""
         chain = self.chains[c]
-        counts = count(self.panel.ptr, chain.states, n_states)
+        counts = count_transitions(self.panel.ptr, chain.states, n_states)
         lengths = ()
         if chain.duration is not None:
             lengths = chain.duration.add_up(self.panel.ptr, chain.states)

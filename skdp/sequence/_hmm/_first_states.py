@@ -26,8 +26,7 @@ from skdp.sequence._hmm._messages import (
     take_key,
 )
 from skdp.sequence._hmm._split_merge import Splitter, StateRegrouping, list_steps
-from skdp.sequence._hmm._transitions import Transitions
-from skdp.sequence._kernels._transitions import count_transitions
+from skdp.sequence._hmm._transitions import Transitions, count_transitions
 
 # Given first states, their order, and first states by splits and merges.
 
@@ -329,9 +328,7 @@ class PossibleStates:
 
     def count(self) -> Places:
         """Return the transitions of the current states, (J + 1, J)."""
-        counts = np.empty((self.n_states + 1, self.n_states), dtype=np.int64)
-        count_transitions(self._ptr, self.states, counts)
-        return counts
+        return count_transitions(self._ptr, self.states, self.n_states)
 
     def decode(self, startprob: Floats, transmat: Floats) -> bool:
         """Make the most probable paths the current states, and return whether all are possible."""
@@ -476,19 +473,13 @@ def write_first_states(
     if log_similarity is None:
         return
     if known is None:
-        order = find_order(count(panel.ptr, states, transitions.n_states), log_similarity[:-1])
+        counts = count_transitions(panel.ptr, states, transitions.n_states)
+        order = find_order(counts, log_similarity[:-1])
         states[:] = order[states]
     if np.isneginf(log_similarity).any() and isinstance(emission, CollapsedEmission):
         relaxed = relax_transitions(transitions, log_similarity)
         allowed = ~np.isneginf(relaxed.log_similarity)
         write_possible_states(PossibleStates(panel.ptr, states, allowed, emission, known), relaxed)
-
-
-def count(ptr: Places, states: Places, n_states: int) -> Places:
-    """Return the numbers of transitions, including self-transitions, (J + 1, J)."""
-    counts = np.empty((n_states + 1, n_states), dtype=np.int64)
-    count_transitions(ptr, states, counts)
-    return counts
 
 
 def seek_states(

@@ -17,7 +17,7 @@ from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import CollapsedEmission
 from skdp.inference._chain import check_interrupts
 from skdp.sequence._hmm._messages import HMMMessages, KnownStates, take_key
-from skdp.sequence._hmm._transitions import SMALLEST_WEIGHT, Transitions
+from skdp.sequence._hmm._transitions import SMALLEST_WEIGHT, Transitions, count_transitions
 from skdp.sequence._kernels import _transitions as kernels
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler
 
@@ -574,8 +574,7 @@ class StateJudge:
     def _expect(self, ptr: Places, partition: StatePartition) -> tuple[Floats, Floats]:
         """Return the expected shares of states, (K,), and their transitions, (K, K)."""
         states, n = partition.states, partition.n_states
-        counts = np.empty((n + 1, n), dtype=np.int64)
-        kernels.count_transitions(ptr, states, counts)
+        counts = count_transitions(ptr, states, n)
         # The concentrations of the chain suit its own states. Here one transition is added to each.
         sizes: Floats = np.bincount(states, minlength=n).astype(np.float64)
         shares = (sizes + 1.0 / n) / (len(states) + 1.0)

@@ -247,10 +247,7 @@ class Transitions(ChainComponent):
 
     def count(self, ptr: Places, states: Places) -> Places:
         """Return the transitions of states, (J + 1, J)."""
-        counts = np.empty_like(self.counts)
-        count = kernels.count_transitions if self.self_transitions else kernels.count_changes
-        count(ptr, states, counts)
-        return counts
+        return count_transitions(ptr, states, self.n_states, with_stays=self.self_transitions)
 
     def without_stays(self, counts: Places) -> Places:
         """Convert transitions that were counted at every step into those of `count`."""
@@ -265,6 +262,15 @@ class Transitions(ChainComponent):
         shapes = np.tile(self.alpha * weights, (self.n_states + 1, 1))
         shapes[np.arange(self.n_states), np.arange(self.n_states)] += self.kappa
         return shapes
+
+
+def count_transitions(
+    ptr: Places, states: Places, n_states: int, *, with_stays: bool = True
+) -> Places:
+    """Return the transitions of states, or only their changes, (J + 1, J)."""
+    counts = np.empty((n_states + 1, n_states), dtype=np.int64)
+    kernels.count_transitions(ptr, states, counts, with_stays)
+    return counts
 
 
 def _start(value: float | None, prior: tuple[float, float]) -> float:

@@ -72,8 +72,8 @@ def log_1p_exp(x):
 
 
 @njit_loop
-def count_transitions(ptr, states, counts):
-    """Write the number of transitions to `counts`."""
+def count_transitions(ptr, states, counts, with_stays):
+    """Write the number of transitions to `counts`, or of changes of state, without stays."""
     n_states = counts.shape[1]
     for j in range(n_states + 1):
         for k in range(n_states):
@@ -81,21 +81,7 @@ def count_transitions(ptr, states, counts):
     for s in range(ptr.shape[0] - 1):
         before = n_states
         for t in range(ptr[s], ptr[s + 1]):
-            counts[before, states[t]] += 1
-            before = states[t]
-
-
-@njit_loop
-def count_changes(ptr, states, counts):
-    """Write the numbers of changes of state, (J + 1, J), with first states in the last row."""
-    n_states = counts.shape[1]
-    for j in range(n_states + 1):
-        for k in range(n_states):
-            counts[j, k] = 0
-    for s in range(ptr.shape[0] - 1):
-        before = n_states
-        for t in range(ptr[s], ptr[s + 1]):
-            if states[t] != before:  # transitions do not explain how long a state lasts
+            if with_stays or states[t] != before:
                 counts[before, states[t]] += 1
                 before = states[t]
 

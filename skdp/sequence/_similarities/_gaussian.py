@@ -119,32 +119,29 @@ class GaussianSimilaritySampler(DecaySampler):
     def draw(
         self, counts: Places, log_rates: Floats, emission: Any, rng: Stream, *, hold: bool = False
     ) -> None:
-        rows, counts_, n, log_rates_ = kernels.gather(counts, log_rates)
+        departures = kernels.Departures.of(counts, log_rates)
         inverse_mass = np.empty(self.locations.shape[1])
-        n_trajectories, n_steps = plan_trajectories(int(n.sum()))
-        kernels.write_inverse_mass(rows, counts_, n, self.decay, inverse_mass)
+        n_trajectories, n_steps = plan_trajectories(int(departures.n.sum()))
+        kernels.write_inverse_mass(departures, self.decay, inverse_mass)
         self.acceptance = kernels.draw_locations(
-            self.locations, rows, counts_, n, log_rates_, self.decay, inverse_mass,
+            self.locations, departures, self.decay, inverse_mass,
             math.exp(self.adaptation.log_step), n_steps, n_trajectories,
-            kernels.make_room(*self.locations.shape, len(rows)), rng,
+            kernels.make_room(*self.locations.shape, len(departures.n)), rng,
         )  # fmt: skip
         self.adaptation.update(self.acceptance)
         # Transitions between random states have no local structure, so that the decay would fall.
         # Locations would then hardly matter and be drawn from their prior; because only a decay
         # near 0 explains transitions between such locations, neither would recover.
         if self.is_drawn and not hold:
-            self._draw_decay(rows, counts_, n, log_rates_, rng)
+            self._draw_decay(departures, rng)
             self._draw_scale(rng)
 
-    def _draw_decay(
-        self, rows: Places, counts: Floats, n: Floats, log_rates: Floats, rng: Stream
-    ) -> None:
-        halves, shares = np.empty(counts.shape), np.empty(counts.shape)
-        work = np.empty((max(len(self.locations), 2), len(n)))
-        kernels.write_halves(self.locations, rows, halves, work)
+    def _draw_decay(self, departures: kernels.Departures, rng: Stream) -> None:
+        halves, shares = np.empty((2, *departures.counts.shape))
+        work = np.empty((max(len(self.locations), 2), len(departures.n)))
+        kernels.write_halves(self.locations, departures.rows, halves, work)
         self.draw_decay(
-            lambda decay: kernels.log_likelihood(halves, counts, n, log_rates, decay, shares, work),
-            rng,
+            lambda decay: kernels.log_likelihood(halves, departures, decay, shares, work), rng
         )
 
     def _draw_scale(self, rng: Stream) -> None:
