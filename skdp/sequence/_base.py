@@ -26,7 +26,7 @@ from skdp._fit._estimator import (
 from skdp._numeric import Floats, Places
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_panel
-from skdp.data._sequence_panel import check_finite, check_no_lengths
+from skdp.data._sequence_panel import check_finite, check_no_lengths, split
 from skdp.data._validation import check_lengths, check_partitions
 from skdp.emissions._common._protocol import (
     EmissionSampler,
@@ -246,6 +246,48 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         """Learn from X, then return ``predict(X)``."""
         return self.fit(X, y).predict(X)
 
+    @takes_partitions(None)
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the states at each step, or those that factors are on, given
+        the whole sequence.
+
+        The probabilities are averaged over the stored samples of the best chain.
+
+        Parameters
+        ----------
+        X : as in `fit`, or PartitionedPanel
+
+        Returns
+        -------
+        list of (T_i, n) arrays, or for a single array (T, n)
+            With a column for each of `n_components` states, or of `n_factors` factors, whose rows
+            need not sum to 1. For a PartitionedPanel under ``joblib.parallel_config("dask")``, a
+            dask.bag.Bag of them.
+        """
+        return split(*self._posteriors(X))
+
+    @takes_partitions(of_features)
+    def transform(self, X: Any) -> Floats:
+        """Return the expected share of time that each sequence spends in each state, or that each
+        factor is on in it.
+
+        Parameters
+        ----------
+        X : as in `fit`, or PartitionedPanel
+
+        Returns
+        -------
+        (n_sequences, n) array
+            Columns are those of `predict_proba`. For a single array, every step is a sample, and
+            the result is ``predict_proba(X)``. For a PartitionedPanel under
+            ``joblib.parallel_config("dask")``, a dask.array.Array with one chunk per partition.
+        """
+        probabilities, ptr, is_single = self._posteriors(X)
+        if is_single:
+            return probabilities
+        bounds = pairwise(ptr)
+        return np.array([probabilities[begin:end].mean(axis=0) for begin, end in bounds])
+
     @takes_partitions(of_number)
     def score_samples(self, X: Any) -> Floats:
         """Return the log probability (or density) of sequences.
@@ -343,14 +385,6 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
                 total += part
         return np.asarray(total / len(self.samples_))
 
-    def _shares(self, X: Any) -> Floats:
-        """Return posterior means over each sequence's steps, or per step for a single array."""
-        probabilities, ptr, is_single = self._posteriors(X)
-        if is_single:
-            return probabilities
-        bounds = pairwise(ptr)
-        return np.array([probabilities[begin:end].mean(axis=0) for begin, end in bounds])
-
     def _score_samples(self, X: Any) -> tuple[Floats, SequencePanel]:
         """Return log probabilities of samples, and X as a panel."""
         check_is_fitted(self)
@@ -416,6 +450,23 @@ def as_row(x: Any, estimator: Any) -> Any:
     if len(x) != 1:
         raise ValueError(f"x must be one observation, got {len(x)}.")
     return x
+
+
+def check_training_panel(reader: Any, panel: SequencePanel, is_single: bool, y: Any) -> None:
+    """Raise if y holds lengths, or a column nothing but NaN; warn if a column counts the steps."""
+    check_no_lengths(y, panel, is_single)
+    empty = np.asarray(np.isnan(panel.values).all(axis=0))
+    check_columns_observed(empty, vars(reader).get("feature_names_in_"))
+    warn_of_counter(reader, panel.values, panel.ptr)
+
+
+def take_fit(estimator: Any, reader: Any) -> Any:
+    """Give an estimator the attributes of its fitted clone."""
+    for name in ("feature_names_in_", "categories_"):
+        estimator.__dict__.pop(name, None)
+    fitted = vars(reader).keys() - estimator.get_params(deep=False).keys()
+    estimator.__dict__.update({name: vars(reader)[name] for name in fitted})
+    return estimator
 
 
 def check_columns_observed(empty: NDArray[np.bool_], names: Any) -> None:

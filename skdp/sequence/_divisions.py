@@ -144,7 +144,6 @@ class GaussianSpans:
         return sums
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
-        """Return the log evidence of spans."""
         logs = np.empty(len(starts))
         if self._by_length is not None:
             phi, is_linear, *_ = self._rest
@@ -158,7 +157,6 @@ class GaussianSpans:
         return logs
 
     def learn(self, starts: Places, ends: Places) -> Parts:
-        """Return the posterior of the mean in spans."""
         found = np.empty((len(starts), len(self._values), kernels.N_RESULTS))
         kernels.fit_gaussian(starts, ends, self._sums, self._values, *self._rest, found)
         level, slope, b, v00, v01, v11, a = np.moveaxis(found, -1, 0)
@@ -178,7 +176,6 @@ class PoissonSpanModel(NamedTuple):
     rates: Floats  # (D,)
 
     def of(self, values: Floats) -> PoissonSpans:
-        """Return the spans of a series."""
         return PoissonSpans(self, values)
 
 
@@ -194,13 +191,11 @@ class PoissonSpans:
         self.n_parameters = values.shape[1]
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
-        """Return the log evidence of spans."""
         logs = np.empty(len(starts))
         kernels.weigh_poisson(starts, ends, self._counts, self._seen, *self._model, logs)
         return logs
 
     def learn(self, starts: Places, ends: Places) -> Parts:
-        """Return the posterior of the rates in spans."""
         a = self._model.shape + self._counts[ends] - self._counts[starts]
         b = self._model.rates + self._seen[ends] - self._seen[starts]
         return Parts(np.stack([a / b] * 2), np.stack([a / b**2] * 2))
@@ -215,7 +210,6 @@ class CellModel(NamedTuple):
     hides_first: bool  # whether the shares of the first cells of groups are left out
 
     def of(self, values: Floats) -> CellSpans:
-        """Return the spans of a series."""
         return CellSpans(self, values)
 
 
@@ -246,7 +240,6 @@ class CellSpans:
         self._model = model
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
-        """Return the log evidence of spans."""
         logs = np.empty(len(starts))
         kernels.weigh_cells(
             starts, ends, self._counts, self._totals, self._model.prior, self._priors,
@@ -255,7 +248,6 @@ class CellSpans:
         return logs
 
     def learn(self, starts: Places, ends: Places) -> Parts:
-        """Return the posterior of the shares in spans."""
         n = self._totals[ends] - self._totals[starts] + self._priors
         n = np.repeat(n, self._model.sizes, axis=1)
         p = (self._counts[ends] - self._counts[starts] + self._model.prior) / n

@@ -26,7 +26,7 @@ from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.emissions._binary_factors._part import OUTPUTS
 from skdp.inference._convergence import warn_of_latent_bound, warn_user
 from skdp.inference._trace import Trace
-from skdp.sequence._base import SequenceEstimator, of_features, takes_partitions
+from skdp.sequence._base import SequenceEstimator, takes_partitions
 from skdp.sequence._factorial._model import (
     MOST_FACTORS,
     Bits,
@@ -422,17 +422,12 @@ class FactorialHMM(SequenceEstimator):
     # Public methods
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Learn from X, then return the activities of factors.
-
-        Unlike those of `predict`, these activities are given the known bits in y, too.
+        """Learn from X, then return the activities of factors, as `predict` does, but given the
+        known bits in y, too.
 
         Parameters
         ----------
         X, y : as in `fit`
-
-        Returns
-        -------
-        As `predict`.
         """
         self.fit(X, y)
         panel, is_single = self._check_panel(X, reset=False)
@@ -459,57 +454,9 @@ class FactorialHMM(SequenceEstimator):
         -------
         list of (T_i, n_factors) arrays of int, or for a single array (T, n_factors)
             0 or 1.
-
-        Raises
-        ------
-        ValueError
-            If there are more than 20 factors, or X is invalid.
         """
         probabilities, ptr, is_single = self._posteriors(X)
         return split((probabilities >= _HALF).astype(np.int64), ptr, is_single)
-
-    @takes_partitions(None)
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities that factors are on at each step, given the whole sequence.
-
-        The probabilities are averaged over the stored samples of the best chain.
-
-        Parameters
-        ----------
-        X : as in `fit`, or PartitionedPanel, with results as those of `HDPHMMLT`
-
-        Returns
-        -------
-        list of (T_i, n_factors) arrays, or for a single array (T, n_factors)
-            Rows need not sum to 1.
-
-        Raises
-        ------
-        ValueError
-            If there are more than 20 factors, or X is invalid.
-        """
-        return split(*self._posteriors(X))
-
-    @takes_partitions(of_features)
-    def transform(self, X: Any) -> Floats:
-        """Return the expected share of time that each factor is on in each sequence.
-
-        Parameters
-        ----------
-        X : as in `fit`, or PartitionedPanel, with results as those of `HDPHMMLT`
-
-        Returns
-        -------
-        (n_sequences, n_factors) array
-            Rows need not sum to 1. For a single array, every step is a sample, and the result is
-            ``predict_proba(X)``, (T, n_factors).
-
-        Raises
-        ------
-        ValueError
-            If there are more than 20 factors, or X is invalid.
-        """
-        return self._shares(X)
 
     def sample(
         self, n_steps: int, n_sequences: int = 1, *, random_state: Any = None

@@ -662,17 +662,12 @@ class HDPHMMLT(HMMPredictions):
     # Public methods
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Learn from X, then return the most probable states of its steps.
-
-        Unlike those of `predict`, these states are given the known states in y, too.
+        """Learn from X, then return the most probable states of its steps, as `predict` does, but
+        given the known states in y, too.
 
         Parameters
         ----------
         X, y : as in `fit`
-
-        Returns
-        -------
-        As `predict`.
         """
         self.fit(X, y)
         if y is None or not self.use_y or isinstance(X, PartitionedPanel):

@@ -20,7 +20,7 @@ from skdp.data._sequence_panel import split
 from skdp.emissions._common._protocol import looks_back
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._independent import mix_symbols
-from skdp.sequence._base import SequenceEstimator, as_row, of_features, takes_partitions
+from skdp.sequence._base import SequenceEstimator, as_row, takes_partitions
 from skdp.sequence._hmm._forecast import Mixture, as_frame, has_index, pick
 from skdp.sequence._hmm._gap_filter import Tail, has_gaps
 from skdp.sequence._hmm._model import (
@@ -131,23 +131,6 @@ class HMMPredictions(SequenceEstimator):
         return (float(log_probabilities[0]) if is_single else log_probabilities), paths
 
     @takes_partitions(None)
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the states at each step, given the whole sequence.
-
-        The probabilities are averaged over the stored samples of the best chain.
-
-        Parameters
-        ----------
-        X : as in `fit`, or PartitionedPanel
-
-        Returns
-        -------
-        list of (T_i, n_components) arrays, or for a single array (T, n_components)
-            For a PartitionedPanel under ``joblib.parallel_config("dask")``, a dask.bag.Bag of them.
-        """
-        return split(*self._posteriors(X))
-
-    @takes_partitions(None)
     def predict_change_proba(self, X: Any) -> Any:
         """Return the probability that the state changes at each step, given the whole sequence.
 
@@ -163,7 +146,6 @@ class HMMPredictions(SequenceEstimator):
         Returns
         -------
         list of (T_i,) arrays, or for a single array (T,)
-            For a PartitionedPanel under ``joblib.parallel_config("dask")``, a dask.bag.Bag of them.
 
         See Also
         --------
@@ -176,8 +158,7 @@ class HMMPredictions(SequenceEstimator):
         """Return the probabilities of the states at each step, given the sequence up to there.
 
         These probabilities do not use later steps; at the last step, they equal those of
-        `predict_proba`, which uses the whole sequence. They are averaged over the stored samples of
-        the best chain.
+        `predict_proba`, which uses the whole sequence.
 
         Parameters
         ----------
@@ -185,8 +166,7 @@ class HMMPredictions(SequenceEstimator):
 
         Returns
         -------
-        list of (T_i, n_components) arrays, or for a single array (T, n_components)
-            For a PartitionedPanel under ``joblib.parallel_config("dask")``, a dask.bag.Bag of them.
+        As `predict_proba`.
         """
         return split(*self._posteriors(X, "filtered"))
 
@@ -270,23 +250,6 @@ class HMMPredictions(SequenceEstimator):
                 "filter_proba does."
             )
         return np.array(panel.values)
-
-    @takes_partitions(of_features)
-    def transform(self, X: Any) -> Floats:
-        """Return the expected share of time that each sequence spends in each state.
-
-        Parameters
-        ----------
-        X : as in `fit`, or PartitionedPanel
-
-        Returns
-        -------
-        (n_sequences, n_components) array
-            Rows sum to 1. For a single array, every step is a sample, and the result is
-            ``predict_proba(X)``, (T, n_components). For a PartitionedPanel under
-            ``joblib.parallel_config("dask")``, a dask.array.Array with one chunk per partition.
-        """
-        return self._shares(X)
 
     def forecast(self, X: Any, n_steps: int, quantiles: ArrayLike = (0.05, 0.5, 0.95)) -> Bunch:
         """Return predictive means, deviations and quantiles of the next observations.

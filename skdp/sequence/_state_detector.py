@@ -15,12 +15,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_entries, check_scale
-from skdp._fit._estimator import warn_of_counter, warn_of_times
+from skdp._fit._estimator import warn_of_times
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.data import SequencePanel, check_panel
-from skdp.data._sequence_panel import check_no_lengths, split
+from skdp.data._sequence_panel import split
 from skdp.emissions._common._columns import SPREAD, InMemoryRows, find_steps
 from skdp.emissions._common._protocol import EmissionModel
 from skdp.emissions._gaussian._emission import GaussianEmission
@@ -32,7 +32,7 @@ from skdp.preprocessing._windows import (
     find_varying,
     has_waves,
 )
-from skdp.sequence._base import check_columns_observed
+from skdp.sequence._base import check_training_panel, take_fit
 from skdp.sequence._change_point_detector import CLIP, find_scale
 from skdp.sequence._divisions import smooth
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
@@ -549,16 +549,12 @@ class StateDetector(
         Parameters
         ----------
         X : SequencePanel, list of sequences, or (T, n_features) array
-            Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
-            array or data frame is one sequence. NaN is a missing value.
+            As in `HDPHMMLT.fit`. NaN is a missing value.
         y : array of T integers, list of them or None, default=None
-            Known states of the steps, from 0 to ``n_components - 1``: an array for a single
-            sequence, a list with an array or None for each of several, or one array for the steps
-            of all of them; -1 (or None, or NaN) is unknown. Known states keep their numbers, and
+            Known states of the steps, as in `HDPHMMLT.fit`. Known states keep their numbers, and
             known steps keep their states in `labels_`. A window has a known state if one of the
             steps to which its center is nearest is known and no known step in the window has
-            another state. One number or string per sequence is a class, not a state, and is
-            ignored. Lengths of the parts of a single array are refused.
+            another state.
 
         Returns
         -------
@@ -582,10 +578,7 @@ class StateDetector(
         check_entries(y)
         reader = clone(self)
         panel, is_single = reader._check_panel(X, reset=True)
-        check_no_lengths(y, panel, is_single)
-        empty = np.asarray(np.isnan(panel.values).all(axis=0))
-        check_columns_observed(empty, vars(reader).get("feature_names_in_"))
-        warn_of_counter(reader, panel.values, panel.ptr)
+        check_training_panel(reader, panel, is_single, y)
         seeds = make_seed_sequence(self.random_state).generate_state(2).tolist()
         reader._columns = find_varying(panel.values)
         reader.features_ = self._fit_features(panel, seeds[0])
@@ -605,23 +598,17 @@ class StateDetector(
         changes = [np.flatnonzero(np.diff(part)) + 1 for part in np.split(labels, panel.ptr[1:-1])]
         reader.change_points_ = changes[0] if is_single else changes
         reader.labels_ = split(labels, panel.ptr, is_single)
-        self.__dict__.pop("feature_names_in_", None)
-        fitted = vars(reader).keys() - self.get_params(deep=False).keys()
-        self.__dict__.update({name: vars(reader)[name] for name in fitted})
+        take_fit(self, reader)
         for warning in caught:
             warnings.warn(warning.message, stacklevel=2)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Find the states of sequences, and return them.
+        """Find the states of sequences, and return them, as `predict` does, with those of y.
 
         Parameters
         ----------
         X, y : as in `fit`
-
-        Returns
-        -------
-        As `predict`, but with the known states of y.
         """
         return self.fit(X, y).labels_
 
@@ -636,7 +623,7 @@ class StateDetector(
         -------
         list of (T_i,) arrays of int, or for a single array (T,)
         """
-        return self._spread(X, lambda observations: self._join("predict", observations))
+        return self._spread(X, "predict")
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the states at each step, given the whole sequence.
@@ -649,7 +636,7 @@ class StateDetector(
         -------
         list of (T_i, n_components) arrays, or for a single array (T, n_components)
         """
-        return self._spread(X, lambda observations: self._join("predict_proba", observations))
+        return self._spread(X, "predict_proba")
 
     def predict_change_proba(self, X: Any) -> Any:
         """Return the probability that the state changes at each step, given the whole sequence.
@@ -839,12 +826,12 @@ class StateDetector(
         model = coarsen(self.model_, evidence / self.step_)
         return np.concatenate(getattr(model, method)(observations))
 
-    def _spread(self, X: Any, predict: Any) -> Any:
-        """Return predictions for the steps of X."""
+    def _spread(self, X: Any, method: str) -> Any:
+        """Return the result of a method of the model for the steps of X."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X)
         observations, layout = self._observe(panel)
-        return split(layout.spread(predict(observations)), panel.ptr, is_single)
+        return split(layout.spread(self._join(method, observations)), panel.ptr, is_single)
 
 
 def _take(panel: SequencePanel, rows: Places) -> SequencePanel:

@@ -148,7 +148,6 @@ class BuffetNumber(ChainComponent):
         return float(np.log(self.mass))
 
     def draw_bits(self, ptr: Places, rng: Stream) -> tuple[Bits, Floats]:
-        """Return a draw of paths given the mass, (N, K), and of their probabilities of being on."""
         room = 16
         while True:  # the same draw with more room
             bits, stream = np.zeros((int(ptr[-1]), room), dtype=np.int8), rng.copy()
@@ -162,7 +161,6 @@ class BuffetNumber(ChainComponent):
         return np.ascontiguousarray(bits[:, :n]), self.draw_on_probs(counts[:n], rng)
 
     def draw_on_probs(self, counts: Places, rng: Stream) -> Floats:
-        """Return a draw of the probabilities of being on, (K, 3), given the counts."""
         on_probs = np.empty(counts.shape[:2])
         kernels.draw_on_probs(self._pool(counts), self._pooled_prior(), on_probs, rng)
         on_probs[:, FIRST] = on_probs[:, AFTER_OFF]
@@ -194,7 +192,6 @@ class BuffetNumber(ChainComponent):
         return bool(n <= self.most or n <= np.count_nonzero(before.any(axis=0)))
 
     def mean_probs(self, counts: Places) -> Floats:
-        """Return the posterior means of the probabilities of being off and on, (K, 3, 2)."""
         sums = self._pool(counts) + self._pooled_prior()
         probs = sums / sums.sum(axis=2, keepdims=True)
         probs[:, FIRST] = probs[:, AFTER_OFF]
@@ -209,7 +206,6 @@ class BuffetNumber(ChainComponent):
         return float(result)
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
         return {"mass": self.mass}
 
     def _pool(self, counts: Places) -> Places:
@@ -556,7 +552,6 @@ class FactorialSampler(ChainComponent):
         return self.priors.log_probability(self.counts) + self.emission.log_density()
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
         shares = self._shares()
         return {
             "log_joint": self.log_joint(),
@@ -583,5 +578,4 @@ class FactorialSampler(ChainComponent):
         return FactorialDraw(model, emission.factors, self.log_joint())
 
     def state(self) -> FactorialState:
-        """Return a live view of the state."""
         return FactorialState(self)

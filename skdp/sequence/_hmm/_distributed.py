@@ -221,9 +221,8 @@ class PanelPartition:
 
     def count_chosen(self, stride: int) -> tuple[list[int]]:
         """Return the number of steps of chosen sequences."""
-        return (
-            [int(np.count_nonzero(list_chosen(self.panel.ptr, stride, self.first_sequence)[1]))],
-        )
+        _, is_chosen = list_chosen(self.panel.ptr, stride, self.first_sequence)
+        return ([int(np.count_nonzero(is_chosen))],)
 
     def set_states(self, c: int, states: Places) -> None:
         """Set the first states."""
@@ -381,12 +380,7 @@ class DistributedObservations:
     """Observations of a panel in partitions, with the interface of `ObservedSequences`."""
 
     def __init__(self, data: DistributedPanel):
-        self._data = data
-
-    @property
-    def n_features(self) -> int:
-        """Number D of columns."""
-        return self._data.n_features
+        self._data, self.n_features = data, data.n_features
 
     def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
         """Return the sum over partitions of tuples ``f(values, *args)``."""
@@ -895,8 +889,7 @@ class DistributedHMMSampler(HMMSampler):
             self._take_counts()
         return has_moved
 
-    def _draw_duration(self, rng: Stream) -> None:
-        duration: Any = self.duration
+    def _draw_duration(self, duration: Any, rng: Stream) -> None:
         duration.take(self._found[4:])
         duration.draw_parameters(rng)
 

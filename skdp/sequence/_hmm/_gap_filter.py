@@ -85,13 +85,13 @@ class Piece(NamedTuple):
     """A run with draws of its missing values, and the evidence of later steps about its end."""
 
     run: Run
-    stretch: Stretch | None  # None without missing values
-    values: Floats | None  # (n, D, n_draws)
+    stretch: Any  # `Stretch`; None without missing values
+    values: Any  # (n, D, n_draws)
     following: Floats | None  # None: nothing follows
     later: Floats
     # p(z_t given x), (n, J), and p(z_t is not z_t-1 given x), (n,), averaged over the draws. None
     # for a stretch, and with durations.
-    smoothed: tuple[Floats, Floats] | None
+    smoothed: Any
 
 
 class GapFilter:
@@ -395,7 +395,6 @@ class GapFilter:
             if piece.stretch is not None:
                 self._smooth_stretch(piece, posteriors, changes)
                 continue
-            assert piece.smoothed is not None
             posteriors[run.begin : run.end] = piece.smoothed[0]
             changes[run.begin + 1 : run.end] = piece.smoothed[1][1:]
             if piece.following is not None:
@@ -406,8 +405,6 @@ class GapFilter:
     def _smooth_stretch(self, piece: Piece, posteriors: Floats, changes: Floats) -> None:
         """Write the output of `smooth` for a stretch, and the change after it."""
         (begin, end, _), stretch = piece.run, piece.stretch
-        assert stretch is not None
-        assert piece.values is not None
         log_obs = list(self._log_obs_of(piece.run, piece.values))[::-1]
         filtered: list[Floats] = []
         for own in log_obs:
@@ -478,6 +475,16 @@ def has_gaps(emission: Any, values: Floats) -> bool:
     return is_lagged and bool(np.isnan(values).any())
 
 
+class Sequence(NamedTuple):
+    """A sequence of a panel."""
+
+    number: int
+    steps: slice
+    values: Floats
+    bounds: Places  # of a panel of this sequence alone
+    is_gapped: bool
+
+
 class GappedModel:
     """The methods of a model for panels in which some sequences have missing values."""
 
@@ -500,28 +507,27 @@ class GappedModel:
         seed = crc32(np.ascontiguousarray(model.emission.coefs).tobytes())
         return GapFilter(model.startprob, moves, model.emission, values, log_known, seed=seed)
 
-    def _sequences(self, ptr: Places, values: Floats) -> Iterator[tuple[int, slice, Floats, bool]]:
-        """Yield number, steps and values of each sequence, and whether it has gaps."""
+    def _sequences(self, ptr: Places, values: Floats) -> Iterator[Sequence]:
+        """Yield each sequence."""
         values = self._leave_out(values)
         for s, (begin, end) in enumerate(pairwise(ptr.tolist())):
             own = values[begin:end]
-            yield s, slice(begin, end), own, bool(np.isnan(own).any())
+            bounds = np.array([0, len(own)])
+            yield Sequence(s, slice(begin, end), own, bounds, bool(np.isnan(own).any()))
 
     def log_likelihoods(self, ptr: Places, values: Floats) -> Floats:
-        """Return log p(x) of every sequence, (n,)."""
         out = np.empty(len(ptr) - 1)
-        for s, _, own, is_gapped in self._sequences(ptr, values):
+        for s, _, own, bounds, is_gapped in self._sequences(ptr, values):
             if is_gapped:
                 out[s] = self._filter(own).log_steps.sum()
             else:
-                out[s] = self._model.log_likelihoods(np.array([0, len(own)]), own)[0]
+                out[s] = self._model.log_likelihoods(bounds, own)[0]
         if self._wide is not None:
             logs = self._wide.log_constants(values, ptr)
             out += [own.sum() for own in np.split(logs, ptr[1:-1])]
         return out
 
     def log_predictives(self, values: Floats) -> Floats:
-        """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
         own = self._leave_out(values)
         if not np.isnan(own).any():
             logs: Floats = self._model.log_predictives(own)
@@ -532,49 +538,44 @@ class GappedModel:
         return logs
 
     def filtered(self, ptr: Places, values: Floats) -> Floats:
-        """Return p(z_t = j given x_<=t), (N, J)."""
         out = np.empty((len(values), len(self._model.startprob)))
-        for s, steps, own, is_gapped in self._sequences(ptr, values):
+        for s, steps, own, bounds, is_gapped in self._sequences(ptr, values):
             if is_gapped:
                 out[steps] = self._filter_possible(own, s).filtered
             else:
-                out[steps] = self._model.filtered(np.array([0, len(own)]), own)
+                out[steps] = self._model.filtered(bounds, own)
         return out
 
     def posteriors(self, ptr: Places, values: Floats, known: KnownStates | None = None) -> Floats:
-        """Return p(z_t = j given x and known states), (N, J)."""
         out = np.empty((len(values), len(self._model.startprob)))
-        for s, steps, own, is_gapped in self._sequences(ptr, values):
-            bounds = np.array([0, len(own)])
-            states = None if known is None else KnownStates(known.states[steps], known.n_states)
-            if is_gapped and self._model.duration is None:
-                out[steps] = self._filter_possible(own, s, states).smooth()[0]
-            elif is_gapped:
-                draws = self._filter_possible(own, s, states).draw()
-                parts = (self._model.posteriors(bounds, draw, states) for draw in draws)
-                out[steps] = sum(parts) / len(draws)
-            else:
-                out[steps] = self._model.posteriors(bounds, own, states)
+        self._smooth(self._model.posteriors, 0, out, ptr, values, known)
         return out
 
     def changes(self, ptr: Places, values: Floats) -> Floats:
-        """Return the probability given x that a state begins at each step, (N,)."""
         out = np.empty(len(values))
-        for s, steps, own, is_gapped in self._sequences(ptr, values):
-            bounds = np.array([0, len(own)])
-            if is_gapped and self._model.duration is None:
-                out[steps] = self._filter_possible(own, s).smooth()[1]
-            elif is_gapped:
-                draws = self._filter_possible(own, s).draw()
-                out[steps] = sum(self._model.changes(bounds, draw) for draw in draws) / len(draws)
-            else:
-                out[steps] = self._model.changes(bounds, own)
+        self._smooth(self._model.changes, 1, out, ptr, values)
         return out
 
+    def _smooth(
+        self, method: Any, place: int, out: Floats, ptr: Places, values: Floats,
+        known: KnownStates | None = None,
+    ) -> None:  # fmt: skip
+        """Write the result of a method, whose place in that of `GapFilter.smooth` is given."""
+        for s, steps, own, bounds, is_gapped in self._sequences(ptr, values):
+            states = None if known is None else KnownStates(known.states[steps], known.n_states)
+            if not is_gapped:
+                out[steps] = method(bounds, own, states)
+                continue
+            found = self._filter_possible(own, s, states)
+            if self._model.duration is None:
+                out[steps] = found.smooth()[place]
+            else:
+                draws = found.draw()
+                out[steps] = sum(method(bounds, draw, states) for draw in draws) / len(draws)
+
     def impute(self, ptr: Places, values: Floats) -> Floats:
-        """Return observations with NaN replaced by its mean given all observed values, (N, D)."""
         out = self._leave_out(values).copy()
-        for s, steps, own, is_gapped in self._sequences(ptr, values):
+        for s, steps, own, _, is_gapped in self._sequences(ptr, values):
             if is_gapped:
                 out[steps] = self._filter_possible(own, s).impute()
         if self._wide is None:
@@ -583,13 +584,12 @@ class GappedModel:
         return np.where(np.isnan(values), constants.insert(out, constants.values), values)
 
     def tails(self, ptr: Places, values: Floats) -> list[Tail]:
-        """Return the end of each sequence, from which it continues."""
         tails, n_lags = [], self._model.emission.n_lags
-        for s, _, own, is_gapped in self._sequences(ptr, values):
+        for s, _, own, bounds, is_gapped in self._sequences(ptr, values):
             if is_gapped:
                 tails.append(self._filter_possible(own, s).tail())
             else:
-                ends = self._model.ends(np.array([0, len(own)]), own)
+                ends = self._model.ends(bounds, own)
                 lags = own[::-1][:n_lags].reshape(1, -1)
                 tails.append(Tail(lags, ends[0][:, :, np.newaxis]))
         if self._wide is None:

@@ -401,11 +401,7 @@ class Continuation:
 
     def __init__(self, model: HMMModel):
         self.emission: Any = model.emission
-        self._moves = StateMoves(model.transmat, model._durations)
-
-    def move(self, ages: Floats) -> Floats:
-        """Return amounts of states and ages, (A, J, ...), after one more step."""
-        return self._moves.move(ages)
+        self.moves = StateMoves(model.transmat, model._durations)
 
     def follow_moments(
         self, tail: Tail, origin: Floats, n_before: int, n_steps: int
@@ -426,7 +422,7 @@ class Continuation:
             steps = self.emission.steps_about(origin, n_before + h + 1)
             maps, back = steps.maps, steps.maps.swapaxes(1, 2)
             noise = np.where(np.isfinite(steps.covariances), steps.covariances, 0.0)
-            moments, shares = self.move(moments), self.move(shares)
+            moments, shares = self.moves.move(moments), self.moves.move(shares)
             weights = shares + np.einsum("ajkl,jkl->aj", moments, steps.precisions)
             moments = maps @ moments @ back
             own = moments[..., 1 : n_dims + 1, 1 : n_dims + 1]
@@ -450,7 +446,7 @@ class Continuation:
         places, particles = np.divmod(places, n_particles)
         ages, states = np.divmod(places, n_states)
         own = tail.lags[particles]
-        transmat, leaving = self._moves.transmat, self._moves.leaving
+        transmat, leaving = self.moves.transmat, self.moves.leaving
         rows = np.cumsum(transmat, axis=1)
         out = np.empty((n_steps, n_paths, n_dims))
         for h in range(n_steps):
@@ -482,7 +478,7 @@ def _forecast(
         # Given its lags, the quantiles of the next step are exact.
         weights, marginals = [], []
         for one, tail in both:
-            shares = one.move(tail.ends).sum(axis=0)  # (J, M)
+            shares = one.moves.move(tail.ends).sum(axis=0)  # (J, M)
             shares = shares / (shares.sum() * len(parts))
             for lags, own in zip(tail.lags, shares.T, strict=True):
                 weights.append(own[np.newaxis])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -183,13 +183,10 @@ class HMMSampler(ChainComponent):
             self.emission.detach()
 
     def copy(self) -> Self:
-        """Return a copy of the sampler with its own arrays."""
         other = super().copy()
         for name in ("emission", "similarity", "duration"):
             part = getattr(self, name)
-            if part is not None and not isinstance(
-                part, ChainComponent
-            ):  # made by a user's own class
+            if not isinstance(part, ChainComponent | None):  # made by a user's own class
                 setattr(other, name, part.copy())
         return other
 
@@ -291,7 +288,7 @@ class HMMSampler(ChainComponent):
         hold = self.n_frozen > 0
         transitions.draw_given(self._count(), rng, hold=hold, rates_known=rates_known)
         if self.duration is not None:
-            self._draw_duration(rng)
+            self._draw_duration(self.duration, rng)
         self._hold_emission()
         if similarity is None:
             self._draw_emission(rng)
@@ -310,10 +307,9 @@ class HMMSampler(ChainComponent):
         """Return the transitions of the current states, (J + 1, J)."""
         return self.transitions.count(self._ptr, self.states)
 
-    def _draw_duration(self, rng: Stream) -> None:
+    def _draw_duration(self, duration: Any, rng: Stream) -> None:
         """Draw the parameters of the durations given the states."""
-        assert self.duration is not None
-        self.duration.draw(self._ptr, self.states, rng)
+        duration.draw(self._ptr, self.states, rng)
 
     def _draw_emission(self, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the parameters of the observations given the states."""
@@ -331,7 +327,6 @@ class HMMSampler(ChainComponent):
         return result + sum(part.log_density() for part in self._options())
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
         return {
             "log_joint": self.log_joint(),
             "top_concentration": self.transitions.gamma,
@@ -358,17 +353,16 @@ class HMMSampler(ChainComponent):
     def model(self) -> HMMDraw:
         """Return the current draw; its model has the distribution of the next observation."""
         startprob, transmat = self.transitions.matrix()
-        model = HMMModel(
-            startprob, transmat, self.emission.model(), self._shares(), drawn=self._drawn_emission()
-        )
+        similarity = geometry = None
         if self.similarity is not None:
             similarity = np.exp(self.transitions.log_similarity[:-1]).astype(np.float32)
             geometry = self.similarity.model()
-            if isinstance(self.similarity, EmissionCoupledSampler):
-                geometry = self.similarity.model_with_emission(self.emission)
-            model = replace(model, similarity=similarity, geometry=geometry)
-        if self.duration is not None:
-            model = replace(model, duration=self.duration.model())
+        if isinstance(self.similarity, EmissionCoupledSampler):
+            geometry = self.similarity.model_with_emission(self.emission)
+        model = HMMModel(
+            startprob, transmat, self.emission.model(), self._shares(), similarity, geometry,
+            None if self.duration is None else self.duration.model(), self._drawn_emission(),
+        )  # fmt: skip
         return HMMDraw(model, self._keep_states(), self.log_joint())
 
     def _drawn_emission(self) -> EmissionModel | None:
@@ -383,7 +377,6 @@ class HMMSampler(ChainComponent):
         return self.states.astype(np.int32)
 
     def state(self) -> HMMState:
-        """Return a live view of the state."""
         return HMMState(self)
 
 
