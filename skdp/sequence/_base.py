@@ -17,21 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_jobs
 from skdp._executors import predict_parts
 from skdp._fit import ChainEstimator
-from skdp._fit._estimator import (
-    checksum,
-    fit_partitions,
-    warn_of_counter,
-    warn_of_times,
-)
+from skdp._fit._estimator import checksum, fit_partitions, warn_of_counter, warn_of_times
 from skdp._numeric import Floats, Places
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_panel
 from skdp.data._sequence_panel import check_finite, check_no_lengths, split
 from skdp.data._validation import check_lengths, check_partitions
-from skdp.emissions._common._protocol import (
-    EmissionSampler,
-    make_part_for,
-)
+from skdp.emissions._common._protocol import EmissionSampler, make_part_for
 from skdp.emissions._gaussian._autoregressive_model import (
     check_complete_sequences,
     check_continued,

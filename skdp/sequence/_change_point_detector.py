@@ -341,7 +341,8 @@ class ChangePointDetector(SequenceTransformer):
         reader._weights = np.exp(log_weights - logsumexp(log_weights))
         reader.change_probability_ = float(reader._weights.sum(axis=0) @ reader._rates.rates)
         posteriors = [_Posterior(reader, each) for each in divisions]
-        tables = reader._tabulate(posteriors, find_dates(X, panel, is_single))
+        dates = find_dates(X, panel, is_single)
+        tables = list(map(reader._list_changes, posteriors, dates))
         numbers = [posterior.count_changes() for posterior in posteriors]
         expected = [float(p @ np.arange(len(p))) for p in numbers]
         reader.change_points_ = tables[0] if is_single else tables
@@ -420,7 +421,7 @@ class ChangePointDetector(SequenceTransformer):
         """
         divisions, panel, is_single = self._divide_all(X, known)
         posteriors = [_Posterior(self, each) for each in divisions]
-        tables = self._tabulate(posteriors, find_dates(X, panel, is_single))
+        tables = list(map(self._list_changes, posteriors, find_dates(X, panel, is_single)))
         return tables[0] if is_single else tables
 
     def transform(self, X: Any, *, known: Any = None) -> Any:
@@ -800,10 +801,6 @@ class ChangePointDetector(SequenceTransformer):
     def _best_model(self) -> tuple[int, int]:
         m, g = np.unravel_index(int(np.argmax(self._weights)), self._weights.shape)
         return int(m), int(g)
-
-    def _tabulate(self, posteriors: list[_Posterior], dates: list[Any]) -> list[ChangeTable]:
-        """Return the table of the changes of each sequence."""
-        return [self._list_changes(*each) for each in zip(posteriors, dates, strict=True)]
 
     def _list_changes(self, posterior: _Posterior, dates: Any) -> ChangeTable:
         """Return the table of the changes of a sequence."""

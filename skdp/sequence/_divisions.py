@@ -105,9 +105,8 @@ class GaussianSpans:
         n = np.arange(len(values) + 1)
         a0, b0 = model.shape, model.noise
         table = gammaln(a0 + n / 2) - gammaln(a0) + a0 * np.log(b0) - n / 2 * np.log(2 * np.pi)
-        self._rest = (
-            model.autocorrelation, model.is_linear, model.level, model.slope, b0, a0, table,
-        )  # fmt: skip
+        known = model.autocorrelation, model.is_linear, model.level, model.slope
+        self._prior = kernels.GaussianPrior(*known, b0, a0, table)
         self._by_length = self._tabulate(table) if seen.all() else None
         self.n_parameters = (2 + model.is_linear) * len(self._values)
 
@@ -146,19 +145,18 @@ class GaussianSpans:
     def weigh(self, starts: Places, ends: Places) -> Floats:
         logs = np.empty(len(starts))
         if self._by_length is not None:
-            phi, is_linear, *_ = self._rest
             kernels.weigh_complete_gaussian(
-                starts, ends, self._sums, self._values, phi, is_linear, self._model.noise,
-                self._by_length, np.empty(len(starts)), logs,
+                starts, ends, self._sums, self._values, self._prior, self._by_length,
+                np.empty(len(starts)), logs,
             )  # fmt: skip
         else:
             out = np.empty(kernels.N_RESULTS)
-            kernels.weigh_gaussian(starts, ends, self._sums, self._values, *self._rest, out, logs)
+            kernels.weigh_gaussian(starts, ends, self._sums, self._values, self._prior, out, logs)
         return logs
 
     def learn(self, starts: Places, ends: Places) -> Parts:
         found = np.empty((len(starts), len(self._values), kernels.N_RESULTS))
-        kernels.fit_gaussian(starts, ends, self._sums, self._values, *self._rest, found)
+        kernels.fit_gaussian(starts, ends, self._sums, self._values, self._prior, found)
         level, slope, b, v00, v01, v11, a = np.moveaxis(found, -1, 0)
         center, scale = self._model.center, self._model.scale
         at = np.array([np.zeros(len(starts)), ends - starts])[..., np.newaxis]

@@ -9,13 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import (
-    check_beta_prior,
-    check_count,
-    check_gamma_prior,
-    check_memory,
-    shorten,
-)
+from skdp._checks import check_beta_prior, check_count, check_gamma_prior, check_memory, shorten
 from skdp._fit import FitState
 from skdp._numeric import Floats
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
@@ -353,7 +347,7 @@ class FactorialHMM(SequenceEstimator):
     # Chains
 
     def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> FactorialSampler:
-        values = (panel.panel if isinstance(panel, LabeledPanel) else panel).values
+        values = LabeledPanel.of(panel).panel.values
         emission = self._emission_object()
         n_factors = self.n_factors
         if isinstance(n_factors, str):

@@ -602,10 +602,6 @@ class HDPHMMLT(HMMPredictions):
             return self._make_sampling(PartitionedSampling, data, unit="steps")
         return super()._make_procedure(data)
 
-    def _n_frozen(self) -> int:
-        """Return the number of sweeps in which concentrations keep their initial values."""
-        return min(_MOST_FROZEN, self._burn_in() // 2)
-
     def _judged_at(self, panel: Any, emission: Any) -> int | None:
         """Return the number of sweeps after which states are judged, or None."""
         is_possible = self._is_plain() and not isinstance(panel, LabeledPanel | DistributedPanel)
@@ -623,7 +619,7 @@ class HDPHMMLT(HMMPredictions):
         emission, n_states = self._emission_object(), self.n_components
         judged_at = self._judged_at(panel, emission)
         is_distributed = isinstance(panel, DistributedPanel)
-        sequences = panel.panel if isinstance(panel, LabeledPanel) else panel
+        sequences = LabeledPanel.of(panel).panel
         if not is_distributed:
             self._check_size(len(sequences.values))
         init_stream = derive_stream(root, Role.INIT, c)
@@ -637,7 +633,8 @@ class HDPHMMLT(HMMPredictions):
             n_states, self._priors(), init_stream, self_transitions=duration is None,
             allowed=self._allowed(),
         )  # fmt: skip
-        options = {"similarity": similarity, "duration": duration, "n_frozen": self._n_frozen()}
+        n_frozen = min(_MOST_FROZEN, self._burn_in() // 2)
+        options = {"similarity": similarity, "duration": duration, "n_frozen": n_frozen}
         streams = init_stream, derive_stream(root, Role.SWEEP, c)
         if is_distributed:
             sampler = emission.make_sampler_of(panel.observations(), n_states)

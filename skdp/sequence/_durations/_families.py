@@ -279,18 +279,7 @@ class PoissonDuration(BaseDuration):
 
     See Also
     --------
-    NegativeBinomialDuration : Durations that vary more.
-
-    Notes
-    -----
-    A sequence begins with a new segment; its last segment is right-censored. Durations are capped,
-    D = min(1 + Poisson, max_duration), not truncated: `max_duration` has the probability of itself
-    and of all longer durations.
-
-    References
-    ----------
-    M. J. Johnson and A. S. Willsky (2013), Bayesian nonparametric hidden semi-Markov models,
-    Journal of Machine Learning Research 14.
+    NegativeBinomialDuration : Durations that vary more; its notes and source are for both.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

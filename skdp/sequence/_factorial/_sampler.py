@@ -519,9 +519,7 @@ class FactorialSampler(ChainComponent):
 
     def attach(self, panel: SequencePanel | LabeledPanel) -> None:
         """Store the panel."""
-        self._known = None
-        if isinstance(panel, LabeledPanel):
-            panel, self._known = panel
+        panel, self._known = LabeledPanel.of(panel)
         self._ptr: Places = panel.ptr
         self._is_observed = observed_steps(panel.values)
         self.emission.attach(panel.values)

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._executors import Distributed, Executor
 from skdp._numeric import Floats, Ints, Places
@@ -21,7 +20,6 @@ from skdp.callback._checkpoint import part_header, read_checked, write_checked
 from skdp.data import PartitionedPanel, SequencePanel, concatenate
 from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import Coupling, values_for
-from skdp.sequence._durations._families import SummedDuration
 from skdp.sequence._hmm._first_states import (
     PossibleStates,
     Start,
@@ -45,6 +43,7 @@ from skdp.sequence._hmm._messages import (
 )
 from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._split_merge import (
+    Groups,
     LogTables,
     Splitter,
     StateSplitMerge,
@@ -54,7 +53,6 @@ from skdp.sequence._hmm._split_merge import (
     log_probability_of_sums,
 )
 from skdp.sequence._hmm._transitions import Transitions, count_transitions
-from skdp.sequence._similarities._protocol import SimilaritySampler
 
 # A partition of a panel in the process that holds it.
 #
@@ -105,7 +103,7 @@ class PanelPartition:
     known: Any = None  # KnownStates, if any step's state is known
 
     @cached_property
-    def is_observed(self) -> NDArray[np.bool_]:
+    def is_observed(self) -> Mask:
         """Whether any value of each step was observed, (N,)."""
         return observed_steps(self.panel.values)
 
@@ -501,7 +499,7 @@ class StepGroups(Splitter):
         """Condition the emission on groups."""
         self.emission.take(about[0], sums)
 
-    def add(self, groups: NDArray[np.int8], *, are_whole: bool = True) -> About:
+    def add(self, groups: Groups, *, are_whole: bool = True) -> About:
         """Store groups under the next number; return their statistics."""
         self._groups.append(groups)
         measured = self.emission.measure(groups.astype(np.int64))
@@ -516,9 +514,9 @@ class StepGroups(Splitter):
 
     # Groups
 
-    def make_all_but(self, first: int) -> About:
-        """Make groups of one window and of all others."""
-        return self.add(self.all_but(first))
+    def make(self, method: str, *args: Any) -> About:
+        """Make groups by a method of `Splitter` that takes no others."""
+        return self.add(getattr(self, method)(*args))
 
     def make_anchors(self, windows: tuple[int, int]) -> About:
         """Make groups of one window each."""
@@ -529,10 +527,6 @@ class StepGroups(Splitter):
         self.take(about, sums)
         return self.add(self.gather_windows(*windows))
 
-    def make_whole(self) -> About:
-        """Put all steps into group 0."""
-        return self.add(self.whole())
-
     def make_exchanged(self, number: int) -> About:
         """Make groups with exchanged labels."""
         return self.add(self.exchange(self._groups[number]))
@@ -540,10 +534,6 @@ class StepGroups(Splitter):
     def make_of_state(self, b: int) -> About:
         """Put the steps of one state into group 1."""
         return self.add(self.group_by(self._states, b))
-
-    def make_drawn(self, key: Stream) -> About:
-        """Draw groups from the model."""
-        return self.add(self._two_states.draw_with(key))
 
     # Other requests
 
@@ -560,6 +550,10 @@ class StepGroups(Splitter):
         self.take(about, sums)
         gains = self.gains_of([window for _, window in places])
         return ([(i, float(gain)) for (i, _), gain in zip(places, gains, strict=True)],)
+
+    def draw(self, key: Stream) -> Groups:
+        """Draw groups from the model."""
+        return self._two_states.draw_with(key)
 
     def set_model(self, about: About, sums: tuple[Any, ...], tables: LogTables) -> None:
         """Make the model of two states given groups."""
@@ -600,7 +594,7 @@ class DistributedTwoStates:
 
     def draw(self, rng: Stream) -> DistributedStepGroups:
         """Return a draw of the groups of all steps."""
-        return self._splitter.make("make_drawn", take_key(rng))
+        return self._splitter.make("make", "draw", take_key(rng))
 
     def log_probability(self, groups: DistributedStepGroups) -> float:
         """Return the log probability of a draw."""
@@ -673,7 +667,7 @@ class DistributedSplitter(Splitter):
         return int(self._ends[-1])
 
     def compare_windows(self, first: int, others: list[int]) -> Floats:
-        groups = self.make("make_all_but", each=[places[0] for places in self._locate(first)])
+        groups = self.make("make", "all_but", each=[places[0] for places in self._locate(first)])
         each = [
             [(i, window) for i, window in enumerate(places) if window >= 0]
             for places in self._locate(*others)
@@ -709,7 +703,7 @@ class DistributedSplitter(Splitter):
         return zeros, ones
 
     def whole(self) -> DistributedStepGroups:
-        return self.make("make_whole")
+        return self.make("make", "whole")
 
     def exchange(self, groups: DistributedStepGroups) -> DistributedStepGroups:
         return self.make("make_exchanged", groups.number)
@@ -724,18 +718,10 @@ class DistributedSplitter(Splitter):
 class DistributedSplitMerge(StateSplitMerge):
     """Moves on the states of a panel in partitions, and on two weights beta."""
 
-    def __init__(
-        self,
-        data: DistributedPanel,
-        c: int,
-        counts: Places,
-        transitions: Transitions,
-        emission: Any,
-        rng: Stream,
-    ):
+    def __init__(self, data: DistributedPanel, c: int, counts: Places, *args: Any):
         nowhere = np.empty(0, dtype=np.int64)
-        super().__init__(nowhere, nowhere, transitions, emission, rng, known=data.known)
-        self._data, self._c, self._now = data, c, counts
+        super().__init__(nowhere, nowhere, *args)
+        self._data, self._c, self._now, self._known = data, c, counts, data.known
 
     def try_once(self) -> bool:
         """Propose a split or a merge; return whether it was accepted."""
@@ -746,11 +732,9 @@ class DistributedSplitMerge(StateSplitMerge):
     def _count(self) -> Places:
         return self._now
 
-    def _splitter(self, a: int, b: int, other: int) -> DistributedSplitter:
-        transitions = self._transitions
-        mass = transitions.alpha * (transitions.weights[a] + transitions.weights[other])
+    def _make_splitter(self, a: int, b: int, mass: float) -> DistributedSplitter:
         return DistributedSplitter(
-            self._data, self._c, a, b, self._emission, transitions, mass, self._rng,
+            self._data, self._c, a, b, self._emission, self._transitions, mass, self._rng,
             has_known=self._is_known(a),
         )  # fmt: skip
 
@@ -767,29 +751,14 @@ class DistributedHMMSampler(HMMSampler):
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("data", "_found", "_sums")
 
-    def __init__(
-        self,
-        data: DistributedPanel,
-        c: int,
-        transitions: Transitions,
-        emission: Any,
-        init_stream: Stream,
-        stream: Stream,
-        *,
-        similarity: SimilaritySampler | None = None,
-        duration: SummedDuration | None = None,
-        n_frozen: int = 0,
-        init: Any = "auto",
-    ):
+    def __init__(self, data: DistributedPanel, c: int, *args: Any, **options: Any):
         self.c = c
-        self.n_frozen = n_frozen
-        self.n_sweeps = 0
-        self.transitions, self.emission = transitions, emission
-        self.similarity, self.duration = similarity, duration
-        self.stream = stream
-        self.attach(data)
+        super().__init__(data, *args, **options)
+
+    def _write_first_states(self, panel: Any, init: Any, rng: Stream) -> None:
+        data, c = self.data, self.c
         if isinstance(init, str):
-            data.seek_first_states(c, transitions, emission, init, init_stream)
+            data.seek_first_states(c, self.transitions, self.emission, init, rng)
         else:
             data.run("set_states", c, each=init)
         if data.known is not None:
@@ -800,7 +769,6 @@ class DistributedHMMSampler(HMMSampler):
         log_similarity = self._known_similarity()
         if log_similarity is not None and isinstance(init, str):
             self._agree_with(log_similarity)
-        self._begin(init_stream)
 
     def _agree_with(self, log_similarity: Floats) -> None:
         """Fit the order and the paths of first states to known similarities."""

@@ -433,7 +433,7 @@ def choose_stride(n_sequences: int, n_steps: int) -> int:
     return max(n_steps // MOST_STEPS, 1) if n_sequences > 1 else 1
 
 
-def list_chosen(ptr: Places, stride: int, number: int = 0) -> tuple[Places, NDArray[np.bool_]]:
+def list_chosen(ptr: Places, stride: int, number: int = 0) -> tuple[Places, Mask]:
     """Return indices of chosen sequences, of which the first is `number`, and a mask of steps."""
     numbers = np.arange(number, number + len(ptr) - 1)
     is_chosen = numbers % stride == 0
@@ -524,7 +524,7 @@ def follow(
     states: Places,
     emission: Any,
     start: Start,
-    is_chosen: NDArray[np.bool_],
+    is_chosen: Mask,
     key: Stream,
     number: int = 0,
 ) -> int:

@@ -42,7 +42,7 @@ from skdp.emissions._gaussian._autoregressive_model import (
 )
 from skdp.emissions._gaussian._autoregressive_sampler import WideAutoregressiveModel
 from skdp.sequence._hmm._forecast import StateMoves
-from skdp.sequence._hmm._messages import HMMMessages, KnownStates, check_possible
+from skdp.sequence._hmm._messages import HMMMessages, KnownStates, Mask, check_possible
 
 SMALLEST = 1e-300
 """Smallest weight of a particle."""
@@ -277,9 +277,7 @@ class GapFilter:
                 seen = np.where(total > -np.inf, ratios, -np.inf)
         return seen, densities
 
-    def _weigh(
-        self, t: int, predictions: Predictions, x: Floats, is_seen: NDArray[np.bool_]
-    ) -> Floats:
+    def _weigh(self, t: int, predictions: Predictions, x: Floats, is_seen: Mask) -> Floats:
         """Return log densities of some columns of a step, and of its known state, (J, M)."""
         log_obs = self._densities.log_density(predictions, x, is_seen)
         if self._log_known is not None:

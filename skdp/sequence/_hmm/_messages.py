@@ -60,6 +60,11 @@ class LabeledPanel(NamedTuple):
     panel: SequencePanel
     known: Any
 
+    @classmethod
+    def of(cls, panel: Any) -> LabeledPanel:
+        """Return a panel with what is known of it, maybe nothing."""
+        return panel if isinstance(panel, LabeledPanel) else cls(panel, None)
+
 
 def rename_by_known(counts: Places) -> Places:
     """Return the state that each cluster of steps becomes, (J,), given the `KnownStates.count`."""
@@ -152,14 +157,12 @@ def find_possible_steps(
     allowed: Mask | None, log_similarity: Floats | None, *, ends: bool
 ) -> Mask | None:
     """Return which states may follow each other step by step, (J + 1, J); None: all."""
-    is_zero = None if log_similarity is None else np.isneginf(log_similarity)
-    if allowed is None and (is_zero is None or not is_zero.any()):
-        return None
-    if allowed is None:
-        assert log_similarity is not None
-        allowed = np.ones((len(log_similarity) + 1, len(log_similarity)), dtype=np.bool_)
-    if is_zero is not None:
+    if log_similarity is not None and (is_zero := np.isneginf(log_similarity)).any():
+        n_states = len(log_similarity)
+        allowed = np.ones((n_states + 1, n_states), np.bool_) if allowed is None else allowed
         allowed[:-1] &= ~is_zero
+    if allowed is None:
+        return None
     ends &= allowed.shape[1] > 1  # with a duration, every state ends and needs another successor
     if ends:
         np.fill_diagonal(allowed[:-1], False)
@@ -574,12 +577,8 @@ def decode(
     """Return log p(x, z) of the most probable paths z, (n,), and z, (N,): -1 if x is impossible."""
     with np.errstate(divide="ignore"):
         log_start, log_from = np.log(startprob), np.log(transmat)
-    known = (
-        as_readonly(log_start),
-        as_readonly(np.ascontiguousarray(log_from)),
-        as_readonly(np.ascontiguousarray(log_from.T)),
-        as_readonly(np.ascontiguousarray(log_obs)),
-    )
+    matrices = (np.ascontiguousarray(each) for each in (log_from, log_from.T, log_obs))
+    known = as_readonly(log_start), *map(as_readonly, matrices)
     log_probabilities, states = np.empty(len(ptr) - 1), np.empty(len(log_obs), dtype=np.int64)
     batches = Batches(ptr, len(log_start))
     if durations is None:
@@ -630,7 +629,7 @@ def _warn_of_impossible(log_probabilities: Floats) -> None:
 # Steps with observed values, the basis of the shares of states and factors.
 
 
-def observed_steps(values: Floats, part: Any = None) -> NDArray[np.bool_]:
+def observed_steps(values: Floats, part: Any = None) -> Mask:
     """Return whether any value of a step, in the target columns of `part` if any, is seen, (N,)."""
     columns = getattr(part, "target_columns", None)
     if columns is not None:
@@ -638,13 +637,13 @@ def observed_steps(values: Floats, part: Any = None) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(values).all(axis=1))
 
 
-def scored_steps(values: Floats, ptr: Places, n_given: int, part: Any = None) -> NDArray[np.bool_]:
+def scored_steps(values: Floats, ptr: Places, n_given: int, part: Any = None) -> Mask:
     """Return the steps that a score is the mean over, (N,): observed, and from `n_given` on."""
     places = np.arange(len(values)) - np.repeat(ptr[:-1], np.diff(ptr))
     return observed_steps(values, part) & (places >= n_given)
 
 
-def count_pairs(first: Ints, second: Ints, is_observed: NDArray[np.bool_], n_states: int) -> Places:
+def count_pairs(first: Ints, second: Ints, is_observed: Mask, n_states: int) -> Places:
     """Count the observed steps by their pair of states in two draws, (J, J)."""
     pairs = first[is_observed].astype(np.int64) * n_states + second[is_observed]
     return np.bincount(pairs, minlength=n_states * n_states).reshape(n_states, n_states)

@@ -19,14 +19,7 @@ from skdp.emissions._gaussian._autoregressive_model import AutoregressiveModel
 from skdp.emissions._gaussian._autoregressive_sampler import WideAutoregressiveModel
 from skdp.inference._convergence import warn_user
 from skdp.sequence._durations._families import DurationModel
-from skdp.sequence._hmm._forecast import (
-    Mixture,
-    StateMoves,
-    find_leaving,
-    follow,
-    move_ahead,
-    pick,
-)
+from skdp.sequence._hmm._forecast import Mixture, StateMoves, find_leaving, follow, move_ahead, pick
 from skdp.sequence._hmm._gap_filter import GappedModel, Tail, has_gaps
 from skdp.sequence._hmm._messages import KnownStates, check_possible, decode, make_messages
 
@@ -164,36 +157,31 @@ class HMMModel:
         """Return the ends of sequences of observations that depend on earlier ones."""
         return GappedModel(self).tails(ptr, values)
 
-    def next_states(self, ends: Floats, n_steps: int) -> Floats:
-        """Return the probabilities of the states of the next steps, (n, n_steps, J)."""
+    def forecast(self, ptr: Places, values: Floats, n_steps: int) -> Floats:
+        """Return the probabilities of the states after each sequence, (n, n_steps, J)."""
+        ends = self.ends(ptr, values)
         if self.duration is not None and len(self.startprob) == 1:
             return np.ones((len(ends), n_steps, 1))  # the only state has no successor: it stays
         return follow(ends, self.transmat, find_leaving(self._durations), n_steps)
-
-    def forecast(self, ptr: Places, values: Floats, n_steps: int) -> Floats:
-        """Return the probabilities of the states after each sequence, (n, n_steps, J)."""
-        return self.next_states(self.ends(ptr, values), n_steps)
-
-    def draw_states(self, n_steps: int, rng: np.random.Generator) -> Places:
-        """Return a sequence of states drawn from the model, (n_steps,)."""
-        return self._draw_states(self.startprob, n_steps, rng)
 
     def draw_next_states(self, ends: Floats, n_steps: int, rng: np.random.Generator) -> Places:
         """Return the states of the next steps of one sequence, whose `ends` are (A, J)."""
         age, state = divmod(int(pick(np.cumsum(ends), rng.random())), ends.shape[1])
         row = self.transmat[state]
         if self.duration is None:
-            return self._draw_states(row, n_steps, rng)
+            return self.draw_states(n_steps, rng, row)
         log_pmf = self.duration.tables()[0][state, age:]
         rest = pick(np.cumsum(np.exp(log_pmf - log_pmf.max())), rng.random())
-        states = np.concatenate([np.full(rest, state), self._draw_states(row, n_steps, rng)])
+        states = np.concatenate([np.full(rest, state), self.draw_states(n_steps, rng, row)])
         return states[:n_steps]
 
-    def _draw_states(self, first: Floats, n_steps: int, rng: np.random.Generator) -> Places:
-        """Return states, the first of which has the given probabilities and begins a segment."""
+    def draw_states(
+        self, n_steps: int, rng: np.random.Generator, first: Floats | None = None
+    ) -> Places:
+        """Return states drawn from the model, (n_steps,), given the probabilities of the first."""
         ends = np.cumsum(self.transmat, axis=1)
         states = np.empty(n_steps, dtype=np.int64)
-        row = np.cumsum(first)
+        row = np.cumsum(self.startprob if first is None else first)
         for t, u in enumerate(rng.random(n_steps)):
             # The only state of a model with durations has no successor: it stays.
             states[t] = min(np.searchsorted(row, u * row[-1], side="right"), len(row) - 1)
@@ -205,14 +193,8 @@ class HMMModel:
     def draw_observations(
         self, states: Places, rng: np.random.Generator, before: Floats | None = None
     ) -> Floats:
-        """Return an observation for each state, (N, D).
-
-        Parameters
-        ----------
-        states : (N,) array of int
-        rng : numpy.random.Generator
-        before : (T, D) array or None, default=None
-            The sequence that the states continue; ignored if observations do not depend on it.
+        """Return an observation for each state, (N, D). They follow the sequence `before`, (T, D),
+        if there is one, and if observations depend on it.
         """
         emission: Any = self.emission
         if before is None or not looks_back(emission):

@@ -79,7 +79,7 @@ class HMMSampler(ChainComponent):
 
     def __init__(
         self,
-        panel: SequencePanel | LabeledPanel,
+        panel: Any,  # SequencePanel or LabeledPanel
         transitions: Transitions,
         emission: EmissionSampler,
         init_stream: Stream,
@@ -104,12 +104,7 @@ class HMMSampler(ChainComponent):
         self.stream = stream
         self.attach(panel)
         self.n_sweeps = 0
-        panel = panel.panel if isinstance(panel, LabeledPanel) else panel
-        self.states = np.zeros(len(panel.values), dtype=np.int64)
-        write_first_states(
-            panel, self.states, transitions, emission, init, init_stream, self._known_similarity(),
-            self._known,
-        )  # fmt: skip
+        self._write_first_states(LabeledPanel.of(panel).panel, init, init_stream)
         if judged_at is not None and not self._can_move:
             raise ValueError(
                 "judge=True needs an emission whose parameters can be integrated out, got "
@@ -120,6 +115,14 @@ class HMMSampler(ChainComponent):
         if self.judged_at is not None and hasattr(emission, "begin_with"):
             self._first = StatePartition.of(self.states, emission)
         self._begin(init_stream)
+
+    def _write_first_states(self, panel: Any, init: Any, rng: Stream) -> None:
+        """Write the first states, given these or the way to seek them."""
+        self.states = np.zeros(len(panel.values), dtype=np.int64)
+        write_first_states(
+            panel, self.states, self.transitions, self.emission, init, rng,
+            self._known_similarity(), self._known,
+        )  # fmt: skip
 
     def _known_similarity(self) -> Floats | None:
         """Return log phi, (J + 1, J), as far as it is known: -inf for impossible transitions."""
@@ -151,9 +154,7 @@ class HMMSampler(ChainComponent):
 
     def attach(self, panel: SequencePanel | LabeledPanel) -> None:
         """Store the panel."""
-        self._known = None
-        if isinstance(panel, LabeledPanel):
-            panel, self._known = panel
+        panel, self._known = LabeledPanel.of(panel)
         self._ptr, self._values = panel.ptr, panel.values
         self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
         self._is_observed = observed_steps(panel.values, self.emission)

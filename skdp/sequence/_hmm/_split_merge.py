@@ -16,7 +16,7 @@ from skdp._numeric._random import draw_log_gamma, next_double
 from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import CollapsedEmission
 from skdp.inference._chain import check_interrupts
-from skdp.sequence._hmm._messages import HMMMessages, KnownStates, take_key
+from skdp.sequence._hmm._messages import HMMMessages, KnownStates, Mask, take_key
 from skdp.sequence._hmm._transitions import SMALLEST_WEIGHT, Transitions, count_transitions
 from skdp.sequence._kernels import _transitions as kernels
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler
@@ -89,7 +89,7 @@ class TwoStates:
         emission: CollapsedEmission,
         tables: LogTables,
         first: int = 0,
-        is_known: NDArray[np.bool_] | None = None,
+        is_known: Mask | None = None,
     ):
         self._steps, self._first, self._log_within = steps, first, tables.within
         self._has_known = is_known is not None
@@ -152,7 +152,7 @@ class Splitter:
         transitions: Transitions,
         mass: float,
         rng: Stream,
-        is_known: NDArray[np.bool_] | None = None,
+        is_known: Mask | None = None,
     ):
         # A subclass may keep steps and groups elsewhere; groups are then not arrays.
         self.steps, self.emission, self.is_known = steps, emission, is_known
@@ -351,8 +351,11 @@ class StateSplitMerge(StateRegrouping):
 
     def _splitter(self, a: int, b: int, other: int) -> Splitter:
         """Return the splitter of the steps of a and b; a and `other` share their weights."""
+        weights = self._transitions.weights
+        return self._make_splitter(a, b, self._transitions.alpha * (weights[a] + weights[other]))
+
+    def _make_splitter(self, a: int, b: int, mass: float) -> Splitter:
         transitions = self._transitions
-        mass = transitions.alpha * (transitions.weights[a] + transitions.weights[other])
         steps = list_steps(self._ptr, self._states, transitions.n_states, a, b)
         emission = self._emission.restrict(steps.steps, 2)
         is_known = None

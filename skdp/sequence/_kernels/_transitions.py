@@ -86,17 +86,17 @@ def count_transitions(ptr, states, counts, with_stays):
                 before = states[t]
 
 
-@njit_inlined_source
-def log_success_rate(log_rates, log_similarity):
-    """Return log T_j of a row."""
+@njit_internal_nogc
+def log_sum_of_products(logs, other_logs):
+    """Return log sum exp(logs + other_logs), as is log T_j of a row of rates and similarities."""
     largest = -math.inf
-    for k in range(log_rates.shape[0]):
-        largest = max(largest, log_rates[k] + log_similarity[k])
+    for k in range(logs.shape[0]):
+        largest = max(largest, logs[k] + other_logs[k])
     if largest == -math.inf:
         return largest
     total = 0.0
-    for k in range(log_rates.shape[0]):
-        total += math.exp(log_rates[k] + log_similarity[k] - largest)
+    for k in range(logs.shape[0]):
+        total += math.exp(logs[k] + other_logs[k] - largest)
     return largest + math.log(total)
 
 
@@ -109,7 +109,7 @@ def draw_times(counts, log_rates, log_similarity, log_times, rng):
             n += counts[j, k]
         log_times[j] = -math.inf
         if n > 0:
-            log_total = log_success_rate(log_rates[j], log_similarity[j])
+            log_total = log_sum_of_products(log_rates[j], log_similarity[j])
             log_times[j] = min(draw_log_gamma(float(n), rng) - log_total, LARGEST_LOG_TIME)
 
 
@@ -168,7 +168,7 @@ def normalize_rates(log_rates, log_similarity, startprob, transmat):
     """Write P_jj' = pi_jj' phi_jj' / T_j to `transmat`, (J, J), and the last row to `startprob`."""
     n_states = startprob.shape[0]
     for j in range(n_states + 1):
-        log_total = log_success_rate(log_rates[j], log_similarity[j])
+        log_total = log_sum_of_products(log_rates[j], log_similarity[j])
         row = transmat[j] if j < n_states else startprob
         total = 0.0
         for k in range(n_states):
