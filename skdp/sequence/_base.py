@@ -68,16 +68,6 @@ def takes_partitions(shape: Callable[[Any], tuple[int, ...]] | None) -> Callable
     return decorate
 
 
-def of_number(estimator: Any) -> tuple[int, ...]:
-    """Return the shape of a number."""
-    return ()
-
-
-def of_features(estimator: Any) -> tuple[int, ...]:
-    """Return the shape of a row of `transform`."""
-    return (estimator._n_features_out,)
-
-
 # The base class.
 
 
@@ -111,10 +101,6 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     def _n_given(self) -> int:
         """Return the number of first steps of each sequence that count as given."""
         return 0
-
-    def predict(self, X: Any) -> Any:
-        """Return the hidden states of sequences."""
-        raise NotImplementedError
 
     def _check_panel(
         self, X: Any, *, reset: bool, continues: bool = False
@@ -234,10 +220,6 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             return fit_partitions(self, X, y)
         return self._fit(X, y)
 
-    def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Learn from X, then return ``predict(X)``."""
-        return self.fit(X, y).predict(X)
-
     @takes_partitions(None)
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the states at each step, or those that factors are on, given
@@ -258,7 +240,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         """
         return split(*self._posteriors(X))
 
-    @takes_partitions(of_features)
+    @takes_partitions(lambda estimator: (estimator._n_features_out,))
     def transform(self, X: Any) -> Floats:
         """Return the expected share of time that each sequence spends in each state, or that each
         factor is on in it.
@@ -280,7 +262,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         bounds = pairwise(ptr)
         return np.array([probabilities[begin:end].mean(axis=0) for begin, end in bounds])
 
-    @takes_partitions(of_number)
+    @takes_partitions(lambda estimator: ())
     def score_samples(self, X: Any) -> Floats:
         """Return the log probability (or density) of sequences.
 

@@ -811,14 +811,9 @@ class ChangePointDetector(SequenceTransformer):
         rows = []
         for k, probability in enumerate(posterior.change_in(intervals)):
             first, last = intervals[k].tolist()
-            row = ChangePoint(
-                int(changes[k]), (first, last), float(probability), *posterior.sizes(first, last)
-            )
-            if dates is not None:
-                row = row._replace(
-                    date=dates[changes[k]], date_interval=(dates[first], dates[last])
-                )
-            rows.append(row)
+            known = (first, last), float(probability), *posterior.sizes(first, last)
+            when = () if dates is None else (dates[changes[k]], (dates[first], dates[last]))
+            rows.append(ChangePoint(int(changes[k]), *known, *when))
         return ChangeTable(rows, self.get_feature_names_out().tolist())
 
 

@@ -712,15 +712,8 @@ class ChangeTable(Sequence[ChangePoint]):
             place, ends = (
                 (row.position, row.interval) if row.date is None else (row.date, row.date_interval)
             )
-            sizes = [f"{size:+.4g}" for size in row.size[:3]]
-            cells.append(
-                [
-                    _show(place),
-                    f"{_show(ends[0])} to {_show(ends[1])}",
-                    f"{row.probability:.2f}",
-                    *sizes,
-                ]
-            )
+            interval, sizes = map(_show, ends), [f"{size:+.4g}" for size in row.size[:3]]
+            cells.append([_show(place), " to ".join(interval), f"{row.probability:.2f}", *sizes])
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         return "\n".join(
             "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()

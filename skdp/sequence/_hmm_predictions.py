@@ -118,13 +118,8 @@ class HMMPredictions(SequenceEstimator):
                 "decode with an AutoregressiveEmission requires complete sequences; X contains "
                 "NaN. predict accepts missing values; or decode the result of impute."
             )
-        model = HMMModel(
-            self.startprob_,
-            self.transmat_,
-            self.emission_,
-            self.state_shares_,
-            duration=getattr(self, "duration_", None),
-        )
+        known = self.startprob_, self.transmat_, self.emission_, self.state_shares_
+        model = HMMModel(*known, duration=getattr(self, "duration_", None))
         log_probabilities, states = model.decode(panel.ptr, panel.values)
         states = np.where(states < 0, states, self.component_labels_[states])
         paths = split(states, panel.ptr, is_single)
@@ -321,14 +316,9 @@ class HMMPredictions(SequenceEstimator):
         found, is_single = self._forecast(X, n_steps, levels)
         frames = [X] if is_single else X
         if isinstance(frames, list | tuple) and all(map(has_index, frames)):
-            symbols = getattr(self, "categories_", None)
+            symbols = getattr(self, "categories_", [None])[0]
             found["frame"] = [
-                as_frame(
-                    frame,
-                    {name: entries[i] for name, entries in found.items()},
-                    levels,
-                    None if symbols is None else symbols[0],
-                )
+                as_frame(frame, {name: x[i] for name, x in found.items()}, levels, symbols)
                 for i, frame in enumerate(frames)
             ]
         return Bunch(**{name: x[0] if is_single else x for name, x in found.items()})
@@ -343,12 +333,10 @@ class HMMPredictions(SequenceEstimator):
         elif not is_categorical:
             self._require(emissions[0], "marginals", "forecast")
         panel, is_single = self._check_panel(X, reset=False, continues=True)
-        n_columns = self.n_features_in_ * (2 + levels.size)
+        n_numbers = self.n_features_in_ * (2 + levels.size)
+        n_numbers += len(self.samples_) * self._n_features_out
         check_memory(
-            8.0
-            * n_steps
-            * panel.shape[0]
-            * (n_columns + len(self.samples_) * self._n_features_out),
+            8.0 * n_steps * panel.shape[0] * n_numbers,
             f"forecast of n_steps={n_steps} of {panel.shape[0]} sequences",
         )
         if is_lagged:

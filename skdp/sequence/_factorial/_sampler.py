@@ -434,8 +434,8 @@ WIDEST_NOISE = 4.0
 class FactorialSampler(ChainComponent):
     """Markov chain over activities, transitions, weights and noise of one panel."""
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_is_observed", "_known")
-    _known: Bits | None
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_is_observed", "known")
+    known: Bits | None  # of the first factors, (N, G)
 
     def __init__(
         self,
@@ -465,8 +465,8 @@ class FactorialSampler(ChainComponent):
             None if priors.is_infinite else bits.shape[1], init_stream,
         )  # fmt: skip
         self._draw_transitions(init_stream)
-        known = self._known
-        self._known = None
+        known = self.known
+        self.known = None
         if self.moves is not None and emission.init == "data":
             self._anneal(self.moves.runs.scales, init_stream)
         if known is not None:
@@ -474,7 +474,7 @@ class FactorialSampler(ChainComponent):
 
     def _begin_with(self, known: Bits, rng: Stream) -> None:
         """Name the first factors by known bits, which were ignored until now."""
-        self._known, emission = known, self.emission
+        self.known, emission = known, self.emission
         if self.moves is None:
             write_known(known, emission.factors)
         else:
@@ -519,24 +519,19 @@ class FactorialSampler(ChainComponent):
 
     def attach(self, panel: SequencePanel | LabeledPanel) -> None:
         """Store the panel."""
-        panel, self._known = LabeledPanel.of(panel)
+        panel, self.known = LabeledPanel.of(panel)
         self._ptr: Places = panel.ptr
         self._is_observed = observed_steps(panel.values)
         self.emission.attach(panel.values)
         if self.moves is not None:
             self.moves.attach(panel.ptr, panel.values)
 
-    @property
-    def known(self) -> Bits | None:
-        """Known bits of the first factors, (N, G), or None."""
-        return self._known
-
     def sweep(self) -> None:
         """Draw the activities, moves of runs, weights and noise, then transitions."""
         self.emission.draw_paths(
-            self._ptr, self._known, self.priors, self.on_probs, self.block_size, self.stream
+            self._ptr, self.known, self.priors, self.on_probs, self.block_size, self.stream
         )
-        self.emission.draw_parameters(self.moves, self._known, self.priors, self.stream)
+        self.emission.draw_parameters(self.moves, self.known, self.priors, self.stream)
         self._draw_transitions(self.stream)
 
     def _draw_transitions(self, rng: Stream) -> None:

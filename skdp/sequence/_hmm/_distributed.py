@@ -575,14 +575,11 @@ class DistributedStepGroups:
     def __init__(self, data: DistributedPanel, number: int, about: Any):
         self._data = data
         self.number, self.about = number, about  # `about`: handle of the sum of statistics
-        self._found: About | None = None
 
-    @property
+    @cached_property
     def found(self) -> About:
         """Statistics of the groups."""
-        if self._found is None:
-            self._found = self._data.result(self.about)
-        return self._found
+        return self._data.result(self.about)
 
 
 class DistributedTwoStates:
@@ -695,12 +692,10 @@ class DistributedSplitter(Splitter):
         return DistributedTwoStates(self, self._learned, tables)
 
     def count(self, groups: DistributedStepGroups) -> tuple[Places, Places, Places]:
-        into, out_of, within = groups.found[1:4]
-        return into, out_of, within
+        return groups.found[1:4]
 
     def sizes(self, groups: DistributedStepGroups) -> tuple[int, int]:
-        zeros, ones = groups.found[4].tolist()
-        return zeros, ones
+        return tuple(groups.found[4].tolist())
 
     def whole(self) -> DistributedStepGroups:
         return self.make("make", "whole")

@@ -69,9 +69,9 @@ class StateMoves:
 
     def __init__(self, transmat: Floats, tables: tuple[Floats, Floats] | None):
         self.transmat, self.leaving = transmat, find_leaving(tables)
-        self.n_ages = 1 if tables is None else tables[0].shape[1]
         if len(transmat) == 1:  # the only state has no successor: it stays
             self.transmat, self.leaving = np.ones((1, 1)), None
+        self.n_ages = 1 if self.leaving is None else len(self.leaving)
 
     def move(self, ages: Floats) -> Floats:
         """Return amounts of states and ages, (A, J, ...), after one more step."""

@@ -127,7 +127,6 @@ class GapFilter:
         self.filtered = np.zeros((n_steps, len(startprob)))
         self._stretches: dict[int, Stretch] = {}
         self._startprob = startprob
-        self._n_ages = 1 if moves.leaving is None else moves.n_ages
         self._last: tuple[Floats, Floats, Floats]
         self._filter(startprob)
 
@@ -146,7 +145,7 @@ class GapFilter:
 
     def _filter(self, startprob: Floats) -> None:
         """Filter the sequence, up to the first impossible step."""
-        ages = np.zeros((self._n_ages, len(startprob), 1))
+        ages = np.zeros((self._moves.n_ages, len(startprob), 1))
         ages[0, :, 0] = startprob
         for run in self._runs:
             ages = self._moves.move(ages) if run.begin > 0 else ages
@@ -296,7 +295,7 @@ class GapFilter:
     def _go_back(self, n_draws: int) -> Iterator[Piece]:
         """Yield the runs with draws of their missing values, from the last one to the first."""
         following: Floats | None = None
-        later = np.ones((self._n_ages, self.filtered.shape[1], 1))
+        later = np.ones((self._moves.n_ages, self.filtered.shape[1], 1))
         for run in self._runs[::-1]:
             later = later if following is None else self._moves.move_back(following)
             stretch, values, smoothed = None, None, None

@@ -96,12 +96,9 @@ class HMMSampler(ChainComponent):
         # concentrations would leave few states, and similarities would not differ: they keep their
         # initial values.
         self.n_frozen = n_frozen
-        self.transitions = transitions
-        self.emission = emission
-        self.similarity = similarity
-        self.duration = duration
-        self.state_sampler = state_sampler
-        self.stream = stream
+        self.transitions, self.emission = transitions, emission
+        self.similarity, self.duration = similarity, duration
+        self.state_sampler, self.stream = state_sampler, stream
         self.attach(panel)
         self.n_sweeps = 0
         self._write_first_states(LabeledPanel.of(panel).panel, init, init_stream)

@@ -94,22 +94,14 @@ class Transitions(ChainComponent):
         """Whether all similarities are 1, so that shorter kernels suffice."""
         return not self.log_similarity.any()
 
-    def draw(
-        self,
-        ptr: Places,
-        states: Places,
-        rng: Stream,
-        *,
-        hold: bool = False,
-        rates_known: bool = True,
-    ) -> None:
-        """Draw everything given the states; `hold` keeps concentrations and stickiness fixed."""
-        self.draw_given(self.count(ptr, states), rng, hold=hold, rates_known=rates_known)
+    def draw(self, ptr: Places, states: Places, rng: Stream, **options: bool) -> None:
+        """Draw everything given the states, as `draw_given` does."""
+        self.draw_given(self.count(ptr, states), rng, **options)
 
     def draw_given(
         self, counts: Places, rng: Stream, *, hold: bool = False, rates_known: bool = True
     ) -> None:
-        """Draw everything given the transitions, (J + 1, J), which are all that `draw` needs."""
+        """Draw everything given the transitions, (J + 1, J); `hold` keeps concentrations fixed."""
         self.counts[:] = counts
         if rates_known:
             kernels.draw_times(
