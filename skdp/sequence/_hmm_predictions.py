@@ -391,8 +391,6 @@ class HMMPredictions(SequenceEstimator):
         TypeError
             If a category is missing, which has no mean, or values are missing and the model of your
             own emission has no method `fill`.
-        ValueError
-            If X is invalid.
         """
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)

@@ -447,10 +447,8 @@ class FactorialSampler(ChainComponent):
         *,
         block_size: int,
     ):
-        self.emission = emission
-        self.priors = priors
+        self.emission, self.priors, self.stream = emission, priors, stream
         self.block_size = block_size  # factors that are drawn together
-        self.stream = stream
         self.moves = RunMoves() if emission.draws_weights else None
         self.attach(panel)
         if emission.init == "random":

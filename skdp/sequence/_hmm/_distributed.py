@@ -590,11 +590,9 @@ class DistributedTwoStates:
         splitter.run("set_model", *learned, tables)
 
     def draw(self, rng: Stream) -> DistributedStepGroups:
-        """Return a draw of the groups of all steps."""
         return self._splitter.make("make", "draw", take_key(rng))
 
     def log_probability(self, groups: DistributedStepGroups) -> float:
-        """Return the log probability of a draw."""
         (sums,) = self._splitter.sum("add_logs", groups.number)
         return log_probability_of_sums(sums, has_known=self._splitter.has_known)
 
@@ -782,7 +780,7 @@ class DistributedHMMSampler(HMMSampler):
     def attach(self, data: Any) -> None:
         """Attach the partitions, which may have been restored from files."""
         self.data: DistributedPanel = data
-        parameters = data.share(self._parameters())
+        parameters = data.share(self.emission.copy())
         (flags,) = data.sum("begin", self.c, parameters, data.share(self.duration))
         self._is_incomplete = any(flags)
         self._is_complete = False
@@ -797,20 +795,13 @@ class DistributedHMMSampler(HMMSampler):
 
     @property
     def known(self) -> KnownStates | None:
-        """The known states of the panel."""
         return self.data.known
 
     def bounds(self) -> Places:
-        """Return the bounds of sequences in the whole panel."""
         return self.data.bounds()
 
     def observations(self, steps: Places) -> Floats:
-        """Return the observations of some steps of the whole panel, in ascending order."""
         return np.concatenate(self.data.sum("take_values", steps)[0])
-
-    def _parameters(self) -> Any:
-        """Return the sampler of the observations, for partitions to copy from."""
-        return self.emission.copy()
 
     # Operations on steps
 
@@ -819,7 +810,7 @@ class DistributedHMMSampler(HMMSampler):
         missing_key = take_key(self.stream) if self._is_incomplete else np.zeros_like(key)
         tables = None if self.duration is None else self.duration.tables()
         known = *self.transitions.matrix(), tables
-        orders = Orders(self._parameters(), *known, key, missing_key)
+        orders = Orders(self.emission.copy(), *known, key, missing_key)
         self._find(self.data.total("sweep", self.c, self.data.share(orders)))
         self._is_complete = True
         self._count_moved(orders)
@@ -860,7 +851,7 @@ class DistributedHMMSampler(HMMSampler):
         if self._is_incomplete and not self._is_complete:
             key = take_key(rng)
             self.data.result(self._sums)
-            self.data.run("complete", self.c, self.data.share(self._parameters()), key)
+            self.data.run("complete", self.c, self.data.share(self.emission.copy()), key)
             self._take_counts()
         self._is_complete = False
         emission: Any = self.emission
@@ -876,5 +867,4 @@ class DistributedHMMSampler(HMMSampler):
         return self.n_sweeps
 
     def count_pairs(self, first: int, second: int, n_states: int) -> Places:
-        """Count the observed steps by their pair of states in two kept draws."""
         return self.data.sum("count_pairs", self.c, first, second, n_states)[0]

@@ -586,10 +586,8 @@ def draw_block(
 @njit_loop
 def count_transitions(ptr, bits, counts):
     """Write the numbers of steps at which factors are off and on: at first, after off, after on."""
+    counts[:] = 0
     for f in range(bits.shape[1]):
-        for row in range(3):
-            counts[f, row, 0] = 0
-            counts[f, row, 1] = 0
         for s in range(ptr.shape[0] - 1):
             row = FIRST
             for t in range(ptr[s], ptr[s + 1]):

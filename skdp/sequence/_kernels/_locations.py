@@ -360,8 +360,7 @@ def gain_of_proposal(j, distances, decay, counts, shapes, log_times, taken):
 @njit_loop
 def accept_proposals(distances, decay, counts, shapes, log_times, taken, rng):
     """Accept or reject the proposals of all states in turn; write which are accepted to `taken`."""
-    for j in range(taken.shape[0]):
-        taken[j] = 0
+    taken[:] = 0
     for j in range(taken.shape[0]):
         gain = gain_of_proposal(j, distances, decay, counts, shapes, log_times, taken)
         taken[j] = int(math.log1p(-next_double(rng)) < gain)

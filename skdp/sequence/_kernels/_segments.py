@@ -89,11 +89,9 @@ LARGEST_COUNT = 1e15
 @njit_loop
 def count_segments(ptr, states, exact, at_least):
     """Count segments by length; of the last one and of D_max steps, only K >= d - 1 is known."""
-    n_states, longest = exact.shape
-    for j in range(n_states):
-        for d in range(longest):
-            exact[j, d] = 0
-            at_least[j, d] = 0
+    longest = exact.shape[1]
+    exact[:] = 0
+    at_least[:] = 0
     for s in range(ptr.shape[0] - 1):
         d = 0
         for t in range(ptr[s], ptr[s + 1]):

@@ -75,9 +75,7 @@ def log_1p_exp(x):
 def count_transitions(ptr, states, counts, with_stays):
     """Write the number of transitions to `counts`, or of changes of state, without stays."""
     n_states = counts.shape[1]
-    for j in range(n_states + 1):
-        for k in range(n_states):
-            counts[j, k] = 0
+    counts[:] = 0
     for s in range(ptr.shape[0] - 1):
         before = n_states
         for t in range(ptr[s], ptr[s + 1]):
@@ -116,8 +114,7 @@ def draw_times(counts, log_rates, log_similarity, log_times, rng):
 @njit_loop
 def draw_plain_tables(counts, weights, alpha, tables, rng):
     """Draw tables as `draw_tables` does, for phi = 1 and kappa = 0: no jump fails."""
-    for k in range(tables.shape[0]):
-        tables[k] = 0
+    tables[:] = 0
     for j in range(counts.shape[0]):
         for k in range(tables.shape[0]):
             tables[k] += draw_table_count(counts[j, k], alpha * weights[k], rng)
@@ -128,8 +125,7 @@ def draw_tables(counts, log_similarity, log_times, weights, alpha, kappa, tables
     """Draw `tables`, m_.j' - w_j', with pi and q integrated out; return w., those due to kappa."""
     n_states = weights.shape[0]
     overridden = 0
-    for k in range(n_states):
-        tables[k] = 0
+    tables[:] = 0
     for j in range(n_states + 1):
         if log_times[j] == -math.inf:
             continue  # no customers, and no time for failed transitions
@@ -534,13 +530,9 @@ def cut_windows(before, width, windows):
 @njit_loop
 def count_groups(before, after, groups, into, out_of, within):
     """Write the transitions into, out of and within the groups."""
-    for k in range(into.shape[0]):
-        for g in range(2):
-            into[k, g] = 0
-            out_of[g, k] = 0
-    for g in range(2):
-        for h in range(2):
-            within[g, h] = 0
+    into[:] = 0
+    out_of[:] = 0
+    within[:] = 0
     for i in range(groups.shape[0]):
         g = groups[i]
         if before[i] == INSIDE:
