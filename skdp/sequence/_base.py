@@ -15,46 +15,33 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_jobs
-from skdp._executors import Executor, predict_parts
+from skdp._executors import predict_parts
 from skdp._fit import ChainEstimator
-from skdp._fit._estimator import (
-    check_no_warm_start,
-    checksum,
-    fit_partitions,
-    warn_of_counter,
-    warn_of_times,
-)
-from skdp._numeric._random import Role, derive_stream
+from skdp._fit._estimator import checksum, fit_partitions, warn_of_counter, warn_of_times
+from skdp._numeric import Floats, Places
 from skdp._sklearn_compat import with_callbacks
 from skdp.data import PartitionedPanel, SequencePanel, TokenSequences, check_panel
-from skdp.data._sequence_panel import check_finite, check_no_lengths
+from skdp.data._sequence_panel import check_finite, check_no_lengths, split
 from skdp.data._validation import check_lengths, check_partitions
-from skdp.emissions._common._protocol import (
-    EmissionSampler,
-    make_part_for,
-)
+from skdp.emissions._common._protocol import EmissionSampler, make_part_for
 from skdp.emissions._gaussian._autoregressive_model import (
     check_complete_sequences,
     check_continued,
     check_lags,
     describe_short,
 )
-from skdp.emissions._independent import EMISSIONS, list_unsummed
+from skdp.emissions._independent import EMISSIONS
 from skdp.emissions._table import code_categories
 from skdp.inference._convergence import warn_user
 from skdp.sequence._durations._families import (
     DurationSampler,
     NegativeBinomialDuration,
     PoissonDuration,
-    SummedDuration,
 )
-from skdp.sequence._hmm._distributed import DistributedHMMSampler, DistributedPanel
-from skdp.sequence._hmm._first_states import check_init
-from skdp.sequence._hmm._messages import check_known_states, scored_steps
-from skdp.sequence._hmm._transitions import Transitions
+from skdp.sequence._hmm._messages import scored_steps
 from skdp.sequence._similarities._emission import EmissionSimilarity
 from skdp.sequence._similarities._gaussian import GaussianSimilarity
-from skdp.sequence._similarities._protocol import EmissionCoupledSampler, SimilaritySampler
+from skdp.sequence._similarities._protocol import SimilaritySampler
 
 # Decorator for methods that accept panels in partitions.
 
@@ -79,16 +66,6 @@ def takes_partitions(shape: Callable[[Any], tuple[int, ...]] | None) -> Callable
         return joined
 
     return decorate
-
-
-def of_number(estimator: Any) -> tuple[int, ...]:
-    """Return the shape of a number."""
-    return ()
-
-
-def of_features(estimator: Any) -> tuple[int, ...]:
-    """Return the shape of a row of `transform`."""
-    return (estimator._n_features_out,)
 
 
 # The base class.
@@ -124,10 +101,6 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     def _n_given(self) -> int:
         """Return the number of first steps of each sequence that count as given."""
         return 0
-
-    def predict(self, X: Any) -> Any:
-        """Return the hidden states of sequences."""
-        raise NotImplementedError
 
     def _check_panel(
         self, X: Any, *, reset: bool, continues: bool = False
@@ -247,12 +220,50 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             return fit_partitions(self, X, y)
         return self._fit(X, y)
 
-    def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Learn from X, then return ``predict(X)``."""
-        return self.fit(X, y).predict(X)
+    @takes_partitions(None)
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the states at each step, or those that factors are on, given
+        the whole sequence.
 
-    @takes_partitions(of_number)
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        The probabilities are averaged over the stored samples of the best chain.
+
+        Parameters
+        ----------
+        X : as in `fit`, or PartitionedPanel
+
+        Returns
+        -------
+        list of (T_i, n) arrays, or for a single array (T, n)
+            With a column for each of `n_components` states, or of `n_factors` factors, whose rows
+            need not sum to 1. For a PartitionedPanel under ``joblib.parallel_config("dask")``, a
+            dask.bag.Bag of them.
+        """
+        return split(*self._posteriors(X))
+
+    @takes_partitions(lambda estimator: (estimator._n_features_out,))
+    def transform(self, X: Any) -> Floats:
+        """Return the expected share of time that each sequence spends in each state, or that each
+        factor is on in it.
+
+        Parameters
+        ----------
+        X : as in `fit`, or PartitionedPanel
+
+        Returns
+        -------
+        (n_sequences, n) array
+            Columns are those of `predict_proba`. For a single array, every step is a sample, and
+            the result is ``predict_proba(X)``. For a PartitionedPanel under
+            ``joblib.parallel_config("dask")``, a dask.array.Array with one chunk per partition.
+        """
+        probabilities, ptr, is_single = self._posteriors(X)
+        if is_single:
+            return probabilities
+        bounds = pairwise(ptr)
+        return np.array([probabilities[begin:end].mean(axis=0) for begin, end in bounds])
+
+    @takes_partitions(lambda estimator: ())
+    def score_samples(self, X: Any) -> Floats:
         """Return the log probability (or density) of sequences.
 
         Probabilities are averaged over the stored samples of all chains.
@@ -314,7 +325,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             )
         return float(log_probability / n_steps)
 
-    def _sums(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+    def _sums(self, X: Any, y: Any = None) -> Floats:
         """Return the log probability of X and the number of its steps that count, (1, 2)."""
         log_probabilities, panel = self._score_samples(X)
         check_no_lengths(y, panel, is_single=len(panel) == 1 and len(log_probabilities) != 1)
@@ -332,15 +343,13 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
 
     def _posteriors(
         self, X: Any, method: str = "posteriors", *args: Any
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+    ) -> tuple[Floats, Places, bool]:
         """Return the mean over the stored samples of a method's result for each step."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
         return self._mean_of_samples(method, panel, *args), panel.ptr, is_single
 
-    def _mean_of_samples(
-        self, method: str, panel: SequencePanel, *args: Any
-    ) -> NDArray[np.float64]:
+    def _mean_of_samples(self, method: str, panel: SequencePanel, *args: Any) -> Floats:
         """Return the mean over the stored samples of a method's result for a panel."""
         width = effective_n_jobs(check_jobs(self.n_jobs))
         total: Any = 0.0
@@ -350,15 +359,7 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
                 total += part
         return np.asarray(total / len(self.samples_))
 
-    def _shares(self, X: Any) -> NDArray[np.float64]:
-        """Return posterior means over each sequence's steps, or per step for a single array."""
-        probabilities, ptr, is_single = self._posteriors(X)
-        if is_single:
-            return probabilities
-        bounds = pairwise(ptr)
-        return np.array([probabilities[begin:end].mean(axis=0) for begin, end in bounds])
-
-    def _score_samples(self, X: Any) -> tuple[NDArray[np.float64], SequencePanel]:
+    def _score_samples(self, X: Any) -> tuple[Floats, SequencePanel]:
         """Return log probabilities of samples, and X as a panel."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
@@ -403,18 +404,13 @@ def check_complete(panel: SequencePanel, is_single: bool, emission: Any) -> None
     )
 
 
-class CheckPanel:
-    """Check of the observations of a partition, run in the process that holds it."""
-
-    def __init__(self, name: str, emission: Any, *, allows_nan: bool, n_given: int):
-        self._name, self._emission = name, emission
-        self._allows_nan, self._n_given = allows_nan, n_given
-
-    def __call__(self, panel: SequencePanel) -> None:
-        """Raise a ValueError if `check_panel`, or a model without missing values, would."""
-        check_lengths(self._name, panel)
-        check_finite(panel, allow_nan=True)
-        check_observed(panel, False, self._emission, self._allows_nan, self._n_given)
+def check_partition(
+    name: str, emission: Any, allows_nan: bool, n_given: int, panel: SequencePanel
+) -> None:
+    """Raise a ValueError if `check_panel`, or a model without missing values, would."""
+    check_lengths(name, panel)
+    check_finite(panel, allow_nan=True)
+    check_observed(panel, False, emission, allows_nan, n_given)
 
 
 def as_row(x: Any, estimator: Any) -> Any:
@@ -428,6 +424,23 @@ def as_row(x: Any, estimator: Any) -> Any:
     if len(x) != 1:
         raise ValueError(f"x must be one observation, got {len(x)}.")
     return x
+
+
+def check_training_panel(reader: Any, panel: SequencePanel, is_single: bool, y: Any) -> None:
+    """Raise if y holds lengths, or a column nothing but NaN; warn if a column counts the steps."""
+    check_no_lengths(y, panel, is_single)
+    empty = np.asarray(np.isnan(panel.values).all(axis=0))
+    check_columns_observed(empty, vars(reader).get("feature_names_in_"))
+    warn_of_counter(reader, panel.values, panel.ptr)
+
+
+def take_fit(estimator: Any, reader: Any) -> Any:
+    """Give an estimator the attributes of its fitted clone."""
+    for name in ("feature_names_in_", "categories_"):
+        estimator.__dict__.pop(name, None)
+    fitted = vars(reader).keys() - estimator.get_params(deep=False).keys()
+    estimator.__dict__.update({name: vars(reader)[name] for name in fitted})
+    return estimator
 
 
 def check_columns_observed(empty: NDArray[np.bool_], names: Any) -> None:
@@ -461,97 +474,3 @@ _PROTOCOLS: dict[str, type] = {
 def make_part(part: Any, name: str, *args: Any) -> Any:
     """Return ``part.make_sampler(*args)``; raise TypeError if it lacks the protocol of `name`."""
     return make_part_for(_PROTOCOLS[name], part, name, *args)
-
-
-# Fits of hidden Markov models to panels in partitions.
-
-
-def check_partitionable(estimator: Any, X: PartitionedPanel) -> None:
-    """Raise TypeError for parameters of `HDPHMMLT` that partitions do not allow."""
-    cure = f"takes no {type(X).__name__} yet: X.compute() gathers it in a SequencePanel."
-    for emission in list_unsummed(estimator._part("emission")):
-        raise TypeError(
-            f"{type(estimator).__name__} with {type(emission).__name__} {cure} Partitions are for "
-            "'gaussian', 'autoregressive', 'poisson', 'bernoulli', 'categorical', "
-            "'multinomial' and IndependentEmissions of these."
-        )
-    duration = estimator._make_option("duration")
-    if duration is not None and not isinstance(duration, SummedDuration):
-        name = type(estimator._part("duration")).__name__
-        raise TypeError(f"{type(estimator).__name__} with {name} {cure}")
-    if estimator.state_sampler == "beam":
-        raise TypeError(f"state_sampler='beam' {cure}")
-    check_no_warm_start(estimator, X)
-
-
-def distribute_panel(
-    estimator: Any, X: PartitionedPanel, y: Any, executor: Executor
-) -> DistributedPanel:
-    """Return a panel whose partitions are opened in the workers of an executor."""
-    check_partitions(estimator, X, reset=True)
-    for name in ("_n_words", "categories_", "_checksum"):
-        vars(estimator).pop(name, None)
-    data = DistributedPanel(X, executor)
-    check = CheckPanel(
-        type(estimator).__name__,
-        estimator._part("emission"),
-        allows_nan=estimator._allows_nan(),
-        n_given=estimator._n_given(),
-    )
-    (n_seen,) = data.sum("check", check)
-    if estimator._allows_nan():
-        check_columns_observed(n_seen == 0, None)
-    estimator._check_size(max(n_steps for _, n_steps in data.sizes))
-    if y is not None:
-        data.set_known(check_known_states(y, _list_bounds(data), estimator.n_components))
-        estimator._check_order(has_known=data.known is not None)
-    if estimator._possible_steps() is not None:
-        estimator._check_paths(_list_bounds(data), data.known)
-    return data
-
-
-def start_distributed(
-    estimator: Any, data: DistributedPanel, root: np.random.SeedSequence, c: int
-) -> DistributedHMMSampler:
-    """Return the sampler of a new chain over partitions."""
-    init_stream = derive_stream(root, Role.INIT, c)
-    similarity, duration = estimator._make_option("similarity"), estimator._make_option("duration")
-    if isinstance(similarity, EmissionCoupledSampler):
-        name = type(estimator._part("similarity")).__name__
-        raise TypeError(
-            f"{name} takes no PartitionedPanel yet: X.compute() gathers it in a SequencePanel."
-        )
-    n_states = estimator.n_components
-    return DistributedHMMSampler(
-        data,
-        c,
-        Transitions(
-            n_states,
-            estimator._priors(),
-            init_stream,
-            self_transitions=duration is None,
-            allowed=estimator._allowed(),
-        ),
-        estimator._emission_object().make_sampler_of(data.observations(), n_states),
-        init_stream,
-        derive_stream(root, Role.SWEEP, c),
-        similarity=similarity,
-        duration=duration,
-        n_frozen=estimator._n_frozen(),
-        init=_read_init(estimator.init, data, n_states),
-    )
-
-
-def _list_bounds(data: DistributedPanel) -> Any:
-    """Return the bounds of all sequences in the whole panel, (n + 1,)."""
-    (lengths,) = data.sum("list_lengths")
-    return np.concatenate([[0], np.cumsum(lengths)])
-
-
-def _read_init(init: Any, data: DistributedPanel, n_states: int) -> Any:
-    """Return the name of the initialization, or the first states of each partition."""
-    if isinstance(init, str):
-        return init
-    states: Any = check_init(init, _list_bounds(data), n_states)
-    ends = np.cumsum([0, *(n_steps for _, n_steps in data.sizes)])
-    return [states[begin:end] for begin, end in pairwise(ends)]

@@ -19,7 +19,7 @@ from skdp._checks import (
     check_scale,
     is_list_like,
 )
-from skdp._fit._estimator import warn_of_counter, warn_of_times
+from skdp._fit._estimator import warn_of_times
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
@@ -27,7 +27,7 @@ from skdp.data import SequencePanel, check_panel
 from skdp.data._sequence_panel import check_no_lengths, split
 from skdp.emissions._table import code_categories
 from skdp.preprocessing._panel_transformer import SequenceTransformer, dress
-from skdp.sequence._base import as_row, check_columns_observed
+from skdp.sequence._base import as_row, check_training_panel, take_fit
 from skdp.sequence._divisions import (
     RARE,
     CellModel,
@@ -309,8 +309,7 @@ class ChangePointDetector(SequenceTransformer):
         Parameters
         ----------
         X : SequencePanel, list of sequences, or (T, n_features) array
-            Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
-            array or data frame is one sequence. NaN is a missing value.
+            As in `HDPHMMLT.fit`. NaN is a missing value.
         y : (T,) array-like, list of them, or None, default=None
             Known changes, a value for each step: 1 if a new part starts there, 0 if none does, and
             -1, None or NaN if that is unknown. For a list of sequences a list of such arrays, or
@@ -332,10 +331,7 @@ class ChangePointDetector(SequenceTransformer):
         reader = clone(self)
         reader._check_parameters()
         panel, is_single = reader._check_panel(X, reset=True)
-        check_no_lengths(y, panel, is_single)
-        empty = np.asarray(np.isnan(panel.values).all(axis=0))
-        check_columns_observed(empty, vars(reader).get("feature_names_in_"))
-        warn_of_counter(reader, panel.values, panel.ptr)
+        check_training_panel(reader, panel, is_single, y)
         reader._models = reader._list_models(panel)
         reader._rates = reader._list_rates(np.diff(panel.ptr))
         known = reader._check_known(y if self.use_y else None, panel.ptr)
@@ -345,29 +341,22 @@ class ChangePointDetector(SequenceTransformer):
         reader._weights = np.exp(log_weights - logsumexp(log_weights))
         reader.change_probability_ = float(reader._weights.sum(axis=0) @ reader._rates.rates)
         posteriors = [_Posterior(reader, each) for each in divisions]
-        tables = reader._tabulate(posteriors, find_dates(X, panel, is_single))
+        dates = find_dates(X, panel, is_single)
+        tables = list(map(reader._list_changes, posteriors, dates))
         numbers = [posterior.count_changes() for posterior in posteriors]
         expected = [float(p @ np.arange(len(p))) for p in numbers]
         reader.change_points_ = tables[0] if is_single else tables
         reader.n_changes_distribution_ = numbers[0] if is_single else numbers
         reader.n_changes_ = expected[0] if is_single else expected
-        for name in ("feature_names_in_", "categories_"):
-            self.__dict__.pop(name, None)
-        fitted = vars(reader).keys() - self.get_params(deep=False).keys()
-        self.__dict__.update({name: vars(reader)[name] for name in fitted})
-        return self
+        return take_fit(self, reader)
 
     def fit_predict(self, X: Any, y: Any = None, *, n_parts: int | None = None) -> Any:
-        """Find the changes of sequences, and return the most probable ones.
+        """Find the changes of sequences, and return the most probable ones, as `predict` does.
 
         Parameters
         ----------
         X, y : as in `fit`
         n_parts : as in `predict`
-
-        Returns
-        -------
-        As `predict`.
         """
         self.fit(X, y)
         return self.predict(X, n_parts=n_parts, known=y if self.use_y else None)
@@ -432,7 +421,7 @@ class ChangePointDetector(SequenceTransformer):
         """
         divisions, panel, is_single = self._divide_all(X, known)
         posteriors = [_Posterior(self, each) for each in divisions]
-        tables = self._tabulate(posteriors, find_dates(X, panel, is_single))
+        tables = list(map(self._list_changes, posteriors, find_dates(X, panel, is_single)))
         return tables[0] if is_single else tables
 
     def transform(self, X: Any, *, known: Any = None) -> Any:
@@ -813,10 +802,6 @@ class ChangePointDetector(SequenceTransformer):
         m, g = np.unravel_index(int(np.argmax(self._weights)), self._weights.shape)
         return int(m), int(g)
 
-    def _tabulate(self, posteriors: list[_Posterior], dates: list[Any]) -> list[ChangeTable]:
-        """Return the table of the changes of each sequence."""
-        return [self._list_changes(*each) for each in zip(posteriors, dates, strict=True)]
-
     def _list_changes(self, posterior: _Posterior, dates: Any) -> ChangeTable:
         """Return the table of the changes of a sequence."""
         m, g = self._best_model
@@ -826,14 +811,9 @@ class ChangePointDetector(SequenceTransformer):
         rows = []
         for k, probability in enumerate(posterior.change_in(intervals)):
             first, last = intervals[k].tolist()
-            row = ChangePoint(
-                int(changes[k]), (first, last), float(probability), *posterior.sizes(first, last)
-            )
-            if dates is not None:
-                row = row._replace(
-                    date=dates[changes[k]], date_interval=(dates[first], dates[last])
-                )
-            rows.append(row)
+            known = (first, last), float(probability), *posterior.sizes(first, last)
+            when = () if dates is None else (dates[changes[k]], (dates[first], dates[last]))
+            rows.append(ChangePoint(int(changes[k]), *known, *when))
         return ChangeTable(rows, self.get_feature_names_out().tolist())
 
 

@@ -105,9 +105,8 @@ class GaussianSpans:
         n = np.arange(len(values) + 1)
         a0, b0 = model.shape, model.noise
         table = gammaln(a0 + n / 2) - gammaln(a0) + a0 * np.log(b0) - n / 2 * np.log(2 * np.pi)
-        self._rest = (
-            model.autocorrelation, model.is_linear, model.level, model.slope, b0, a0, table,
-        )  # fmt: skip
+        known = model.autocorrelation, model.is_linear, model.level, model.slope
+        self._prior = kernels.GaussianPrior(*known, b0, a0, table)
         self._by_length = self._tabulate(table) if seen.all() else None
         self.n_parameters = (2 + model.is_linear) * len(self._values)
 
@@ -144,23 +143,20 @@ class GaussianSpans:
         return sums
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
-        """Return the log evidence of spans."""
         logs = np.empty(len(starts))
         if self._by_length is not None:
-            phi, is_linear, *_ = self._rest
             kernels.weigh_complete_gaussian(
-                starts, ends, self._sums, self._values, phi, is_linear, self._model.noise,
-                self._by_length, np.empty(len(starts)), logs,
+                starts, ends, self._sums, self._values, self._prior, self._by_length,
+                np.empty(len(starts)), logs,
             )  # fmt: skip
         else:
             out = np.empty(kernels.N_RESULTS)
-            kernels.weigh_gaussian(starts, ends, self._sums, self._values, *self._rest, out, logs)
+            kernels.weigh_gaussian(starts, ends, self._sums, self._values, self._prior, out, logs)
         return logs
 
     def learn(self, starts: Places, ends: Places) -> Parts:
-        """Return the posterior of the mean in spans."""
         found = np.empty((len(starts), len(self._values), kernels.N_RESULTS))
-        kernels.fit_gaussian(starts, ends, self._sums, self._values, *self._rest, found)
+        kernels.fit_gaussian(starts, ends, self._sums, self._values, self._prior, found)
         level, slope, b, v00, v01, v11, a = np.moveaxis(found, -1, 0)
         center, scale = self._model.center, self._model.scale
         at = np.array([np.zeros(len(starts)), ends - starts])[..., np.newaxis]
@@ -178,7 +174,6 @@ class PoissonSpanModel(NamedTuple):
     rates: Floats  # (D,)
 
     def of(self, values: Floats) -> PoissonSpans:
-        """Return the spans of a series."""
         return PoissonSpans(self, values)
 
 
@@ -194,13 +189,11 @@ class PoissonSpans:
         self.n_parameters = values.shape[1]
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
-        """Return the log evidence of spans."""
         logs = np.empty(len(starts))
         kernels.weigh_poisson(starts, ends, self._counts, self._seen, *self._model, logs)
         return logs
 
     def learn(self, starts: Places, ends: Places) -> Parts:
-        """Return the posterior of the rates in spans."""
         a = self._model.shape + self._counts[ends] - self._counts[starts]
         b = self._model.rates + self._seen[ends] - self._seen[starts]
         return Parts(np.stack([a / b] * 2), np.stack([a / b**2] * 2))
@@ -215,7 +208,6 @@ class CellModel(NamedTuple):
     hides_first: bool  # whether the shares of the first cells of groups are left out
 
     def of(self, values: Floats) -> CellSpans:
-        """Return the spans of a series."""
         return CellSpans(self, values)
 
 
@@ -246,7 +238,6 @@ class CellSpans:
         self._model = model
 
     def weigh(self, starts: Places, ends: Places) -> Floats:
-        """Return the log evidence of spans."""
         logs = np.empty(len(starts))
         kernels.weigh_cells(
             starts, ends, self._counts, self._totals, self._model.prior, self._priors,
@@ -255,7 +246,6 @@ class CellSpans:
         return logs
 
     def learn(self, starts: Places, ends: Places) -> Parts:
-        """Return the posterior of the shares in spans."""
         n = self._totals[ends] - self._totals[starts] + self._priors
         n = np.repeat(n, self._model.sizes, axis=1)
         p = (self._counts[ends] - self._counts[starts] + self._model.prior) / n
@@ -722,15 +712,8 @@ class ChangeTable(Sequence[ChangePoint]):
             place, ends = (
                 (row.position, row.interval) if row.date is None else (row.date, row.date_interval)
             )
-            sizes = [f"{size:+.4g}" for size in row.size[:3]]
-            cells.append(
-                [
-                    _show(place),
-                    f"{_show(ends[0])} to {_show(ends[1])}",
-                    f"{row.probability:.2f}",
-                    *sizes,
-                ]
-            )
+            interval, sizes = map(_show, ends), [f"{size:+.4g}" for size in row.size[:3]]
+            cells.append([_show(place), " to ".join(interval), f"{row.probability:.2f}", *sizes])
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         return "\n".join(
             "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()

@@ -6,18 +6,12 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import (
-    check_beta_prior,
-    check_count,
-    check_gamma_prior,
-    check_memory,
-    shorten,
-)
+from skdp._checks import check_beta_prior, check_count, check_gamma_prior, check_memory, shorten
 from skdp._fit import FitState
+from skdp._numeric import Floats
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SequencePanel
@@ -26,9 +20,10 @@ from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.emissions._binary_factors._part import OUTPUTS
 from skdp.inference._convergence import warn_of_latent_bound, warn_user
 from skdp.inference._trace import Trace
-from skdp.sequence._base import SequenceEstimator, of_features, takes_partitions
+from skdp.sequence._base import SequenceEstimator, takes_partitions
 from skdp.sequence._factorial._model import (
     MOST_FACTORS,
+    Bits,
     check_known_bits,
     name_factors,
     write_known,
@@ -270,7 +265,7 @@ class FactorialHMM(SequenceEstimator):
         known = self._check_known(y, panel)
         return panel if known is None else LabeledPanel(panel, known)
 
-    def _check_known(self, y: Any, panel: SequencePanel) -> NDArray[np.int8] | None:
+    def _check_known(self, y: Any, panel: SequencePanel) -> Bits | None:
         """Return the known bits of the factors, or None if y has none."""
         if isinstance(self.n_factors, str):
             return check_known_bits(y, panel.ptr, None, self._priors(len(panel.values)).most)
@@ -334,7 +329,7 @@ class FactorialHMM(SequenceEstimator):
                 f"of switch_on_prior: leave it at 1.0, got {self.switch_on_prior!r}."
             )
 
-    def _prior_counts(self) -> NDArray[np.float64]:
+    def _prior_counts(self) -> Floats:
         """Return the pseudo-counts of the priors for off and on: at first, after off, after on."""
         start, switch_on, switch_off = (
             check_beta_prior(getattr(self, name), name)
@@ -352,7 +347,7 @@ class FactorialHMM(SequenceEstimator):
     # Chains
 
     def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> FactorialSampler:
-        values = (panel.panel if isinstance(panel, LabeledPanel) else panel).values
+        values = LabeledPanel.of(panel).panel.values
         emission = self._emission_object()
         n_factors = self.n_factors
         if isinstance(n_factors, str):
@@ -421,17 +416,12 @@ class FactorialHMM(SequenceEstimator):
     # Public methods
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Learn from X, then return the activities of factors.
-
-        Unlike those of `predict`, these activities are given the known bits in y, too.
+        """Learn from X, then return the activities of factors, as `predict` does, but given the
+        known bits in y, too.
 
         Parameters
         ----------
         X, y : as in `fit`
-
-        Returns
-        -------
-        As `predict`.
         """
         self.fit(X, y)
         panel, is_single = self._check_panel(X, reset=False)
@@ -458,61 +448,13 @@ class FactorialHMM(SequenceEstimator):
         -------
         list of (T_i, n_factors) arrays of int, or for a single array (T, n_factors)
             0 or 1.
-
-        Raises
-        ------
-        ValueError
-            If there are more than 20 factors, or X is invalid.
         """
         probabilities, ptr, is_single = self._posteriors(X)
         return split((probabilities >= _HALF).astype(np.int64), ptr, is_single)
 
-    @takes_partitions(None)
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities that factors are on at each step, given the whole sequence.
-
-        The probabilities are averaged over the stored samples of the best chain.
-
-        Parameters
-        ----------
-        X : as in `fit`, or PartitionedPanel, with results as those of `HDPHMMLT`
-
-        Returns
-        -------
-        list of (T_i, n_factors) arrays, or for a single array (T, n_factors)
-            Rows need not sum to 1.
-
-        Raises
-        ------
-        ValueError
-            If there are more than 20 factors, or X is invalid.
-        """
-        return split(*self._posteriors(X))
-
-    @takes_partitions(of_features)
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the expected share of time that each factor is on in each sequence.
-
-        Parameters
-        ----------
-        X : as in `fit`, or PartitionedPanel, with results as those of `HDPHMMLT`
-
-        Returns
-        -------
-        (n_sequences, n_factors) array
-            Rows need not sum to 1. For a single array, every step is a sample, and the result is
-            ``predict_proba(X)``, (T, n_factors).
-
-        Raises
-        ------
-        ValueError
-            If there are more than 20 factors, or X is invalid.
-        """
-        return self._shares(X)
-
     def sample(
         self, n_steps: int, n_sequences: int = 1, *, random_state: Any = None
-    ) -> tuple[SequencePanel, list[NDArray[np.int8]]]:
+    ) -> tuple[SequencePanel, list[Bits]]:
         """Draw sequences from the fitted model, each from a stored sample of the best chain.
 
         Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -13,12 +14,18 @@ from sklearn.base import clone
 from skdp._checks import check_beta_prior, check_gamma_prior, check_memory, shorten
 from skdp._executors import Executor
 from skdp._fit import FitState
-from skdp._fit._estimator import PartitionedSampling, StreamMixin, checksum
+from skdp._fit._estimator import (
+    PartitionedSampling,
+    StreamMixin,
+    check_no_warm_start,
+    checksum,
+)
 from skdp._numeric import Places
 from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import HasMethods, Interval, StrOptions
 from skdp.data import PartitionedPanel, SequencePanel
 from skdp.data._sequence_panel import split
+from skdp.data._validation import check_partitions
 from skdp.emissions._common._protocol import (
     CollapsedEmission,
     check_part,
@@ -26,7 +33,7 @@ from skdp.emissions._common._protocol import (
     resolve_part,
 )
 from skdp.emissions._discrete._categorical import CategoricalEmission
-from skdp.emissions._independent import EMISSIONS, has_numbers
+from skdp.emissions._independent import EMISSIONS, has_numbers, list_unsummed
 from skdp.inference._convergence import (
     SHARE_AT_BOUND,
     warn_of_bound,
@@ -37,12 +44,12 @@ from skdp.inference._trace import Trace
 from skdp.sequence._base import (
     DURATIONS,
     SIMILARITIES,
-    check_partitionable,
-    distribute_panel,
+    check_columns_observed,
+    check_partition,
     make_part,
-    start_distributed,
 )
-from skdp.sequence._hmm._distributed import DistributedPanel
+from skdp.sequence._durations._families import SummedDuration
+from skdp.sequence._hmm._distributed import DistributedHMMSampler, DistributedPanel
 from skdp.sequence._hmm._first_states import check_init, list_given
 from skdp.sequence._hmm._messages import (
     KnownStates,
@@ -57,7 +64,11 @@ from skdp.sequence._hmm._model import count_active, sum_states
 from skdp.sequence._hmm._sampler import HMMSampler, StateOrder, name_states, unite_states
 from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
 from skdp.sequence._hmm_predictions import HMMPredictions
-from skdp.sequence._similarities._protocol import FixedSimilarity, FixedSimilaritySampler
+from skdp.sequence._similarities._protocol import (
+    EmissionCoupledSampler,
+    FixedSimilarity,
+    FixedSimilaritySampler,
+)
 
 _PARTS: dict[str, Mapping[str, type]] = {
     "emission": EMISSIONS,
@@ -533,12 +544,26 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         return StateOrder(np.union1d(given, are_known), are_known)
 
     def _check_partitions(self, X: PartitionedPanel) -> None:
-        check_partitionable(self, X)
+        """Raise TypeError for parameters that partitions do not allow."""
+        name = type(self).__name__
+        cure = f"takes no {type(X).__name__} yet: X.compute() gathers it in a SequencePanel."
+        for emission in list_unsummed(self._part("emission")):
+            raise TypeError(
+                f"{name} with {type(emission).__name__} {cure} Partitions are for "
+                "'gaussian', 'autoregressive', 'poisson', 'bernoulli', 'categorical', "
+                "'multinomial' and IndependentEmissions of these."
+            )
+        duration = self._make_option("duration")
+        if duration is not None and not isinstance(duration, SummedDuration):
+            raise TypeError(f"{name} with {type(self._part('duration')).__name__} {cure}")
+        if self.state_sampler == "beam":
+            raise TypeError(f"state_sampler='beam' {cure}")
+        check_no_warm_start(self, X)
 
     def _check_input(self, X: Any, y: Any = None, executor: Executor | None = None) -> Any:
         y = y if self.use_y else None
         if executor is not None:
-            return distribute_panel(self, X, y, executor)
+            return self._distribute(X, y, executor)
         panel = super()._check_input(X, y)
         known = check_known_states(y, panel.ptr, self.n_components)
         self._check_order(has_known=known is not None)
@@ -557,6 +582,24 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         self._check_size(len(panel.values))
         self._checksum = checksum(panel.values, panel.ptr)
         return panel
+
+    def _distribute(self, X: PartitionedPanel, y: Any, executor: Executor) -> DistributedPanel:
+        """Return a panel whose partitions are opened in the workers of an executor."""
+        check_partitions(self, X, reset=True)
+        for name in ("_n_words", "categories_", "_checksum"):
+            self.__dict__.pop(name, None)
+        data, allows_nan = DistributedPanel(X, executor), self._allows_nan()
+        known = type(self).__name__, self._part("emission"), allows_nan, self._n_given()
+        (n_seen,) = data.sum("check", partial(check_partition, *known))
+        if allows_nan:
+            check_columns_observed(n_seen == 0, None)
+        self._check_size(max(n_steps for _, n_steps in data.sizes))
+        if y is not None:
+            data.set_known(check_known_states(y, data.bounds(), self.n_components))
+            self._check_order(has_known=data.known is not None)
+        if self._possible_steps() is not None:
+            self._check_paths(data.bounds(), data.known)
+        return data
 
     def _check_paths(self, ptr: Places, known: KnownStates | None) -> None:
         """Raise ValueError if no possible path goes through the known or the first states."""
@@ -589,10 +632,6 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
             return self._make_sampling(PartitionedSampling, data, unit="steps")
         return super()._make_procedure(data)
 
-    def _n_frozen(self) -> int:
-        """Return the number of sweeps in which concentrations keep their initial values."""
-        return min(_MOST_FROZEN, self._burn_in() // 2)
-
     def _judged_at(self, panel: Any, emission: Any) -> int | None:
         """Return the number of sweeps after which states are judged, or None."""
         is_possible = self._is_plain() and not isinstance(panel, LabeledPanel | DistributedPanel)
@@ -607,75 +646,81 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         return max(self._burn_in(), 1) if chosen else None
 
     def _start_sampler(self, panel: Any, root: np.random.SeedSequence, c: int) -> HMMSampler:
-        judged_at = self._judged_at(panel, self._emission_object())
-        if isinstance(panel, DistributedPanel):
-            return start_distributed(self, panel, root, c)
-        sequences = panel.panel if isinstance(panel, LabeledPanel) else panel
-        self._check_size(len(sequences.values))
-        return self._make_sampler(
+        emission, n_states = self._emission_object(), self.n_components
+        judged_at = self._judged_at(panel, emission)
+        is_distributed = isinstance(panel, DistributedPanel)
+        sequences = LabeledPanel.of(panel).panel
+        if not is_distributed:
+            self._check_size(len(sequences.values))
+        init_stream = derive_stream(root, Role.INIT, c)
+        similarity, duration = self._make_option("similarity"), self._make_option("duration")
+        if is_distributed and isinstance(similarity, EmissionCoupledSampler):
+            raise TypeError(
+                f"{type(self._part('similarity')).__name__} takes no PartitionedPanel yet: "
+                "X.compute() gathers it in a SequencePanel."
+            )
+        transitions = Transitions(
+            n_states, self._priors(), init_stream, self_transitions=duration is None,
+            allowed=self._allowed(),
+        )  # fmt: skip
+        n_frozen = min(_MOST_FROZEN, self._burn_in() // 2)
+        options = {"similarity": similarity, "duration": duration, "n_frozen": n_frozen}
+        streams = init_stream, derive_stream(root, Role.SWEEP, c)
+        if is_distributed:
+            sampler = emission.make_sampler_of(panel.observations(), n_states)
+            init: Any = self.init
+            if not isinstance(init, str):
+                init = panel.split(check_init(init, panel.bounds(), n_states))
+            return DistributedHMMSampler(
+                panel, c, transitions, sampler, *streams, **options, init=init
+            )
+        return HMMSampler(
             panel,
-            derive_stream(root, Role.INIT, c),
-            derive_stream(root, Role.SWEEP, c),
-            n_frozen=self._n_frozen(),
+            transitions,
+            self._make_emission(sequences),
+            *streams,
+            **options,
+            state_sampler=self.state_sampler,
             judged_at=judged_at,
-            init=check_init(self.init, sequences.ptr, self.n_components),
+            init=check_init(self.init, sequences.ptr, n_states),
         )
 
     def _extend_sampler(self, sampler: HMMSampler, data: SequencePanel) -> HMMSampler:
         stream = sampler.stream.copy()
-        return self._make_sampler(data, stream, stream, init=sampler)
-
-    def _make_sampler(
-        self, panel: Any, init_stream: Any, stream: Any, **options: Any
-    ) -> HMMSampler:
-        sequences = panel.panel if isinstance(panel, LabeledPanel) else panel
-        emission = self._emission_object()
-        similarity, duration = self._make_option("similarity"), self._make_option("duration")
-        sampler = make_part(
-            emission,
-            "emission",
-            sequences.values,
-            self.n_components,
-            *([sequences.ptr] if looks_back(emission) else []),
+        return HMMSampler(
+            data,
+            sampler.transitions,
+            self._make_emission(data),
+            stream,
+            stream,
+            similarity=sampler.similarity,
+            duration=sampler.duration,
+            state_sampler=self.state_sampler,
+            init=sampler,
         )
+
+    def _make_emission(self, sequences: SequencePanel) -> Any:
+        """Return the sampler of the emission, which must be collapsed for a stream."""
+        emission = self._emission_object()
+        ptr = [sequences.ptr] if looks_back(emission) else []
+        sampler = make_part(emission, "emission", sequences.values, self.n_components, *ptr)
         loop = vars(self).get("_loop")
         if loop is not None and loop.is_stream and not isinstance(sampler, CollapsedEmission):
             raise ValueError(
                 "partial_fit needs an emission whose parameters can be integrated out, got "
                 f"{shorten(emission)}."
             )
-        return HMMSampler(
-            panel,
-            Transitions(
-                self.n_components,
-                self._priors(),
-                init_stream,
-                self_transitions=duration is None,
-                allowed=self._allowed(),
-            ),
-            sampler,
-            init_stream,
-            stream,
-            similarity=similarity,
-            duration=duration,
-            state_sampler=self.state_sampler,
-            **options,
-        )
+        return sampler
 
     # Public methods
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Learn from X, then return the most probable states of its steps.
-
-        Unlike those of `predict`, these states are given the known states in y, too.
+        """Learn from X, then return the most probable states of its steps, as `predict` does, but
+        given the known states in y, too.
 
         Parameters
         ----------
         X, y : as in `fit`
-
-        Returns
-        -------
-        As `predict`.
         """
         self.fit(X, y)
         if y is None or not self.use_y or isinstance(X, PartitionedPanel):

@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import as_array, as_floats, shorten
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import make_seed_sequence, make_stream
-from skdp.sequence._hmm._messages import HMMMessages, decode
+from skdp.sequence._hmm._messages import HMMMessages, check_possible, decode
 
 _TOLERANCE = 1e-6
+_IMPOSSIBLE = ": its states have no distribution."
 
 
 def hmm_log_likelihood(
     startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the log probability of sequences under a hidden Markov model, summed over states.
 
     The forward algorithm takes one product of a vector and a matrix per step. It neither underflows
@@ -74,7 +76,7 @@ def hmm_log_likelihood(
 
 def hmm_posterior(
     startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the probabilities of states given all observations of their sequence.
 
     They are computed by the forward-backward algorithm.
@@ -106,9 +108,7 @@ def hmm_posterior(
     """
     model = _check_model(startprob, transmat, log_obs, ptr)
     out = np.empty(model[3].shape)
-    impossible = HMMMessages(*model).posteriors(out)
-    if impossible >= 0:
-        raise _impossible(impossible)
+    check_possible(HMMMessages(*model).posteriors(out), _IMPOSSIBLE)
     return out
 
 
@@ -119,7 +119,7 @@ def hmm_sample_states(
     ptr: ArrayLike | None = None,
     *,
     random_state: Any = None,
-) -> NDArray[np.int64]:
+) -> Places:
     """Draw the states of sequences from their joint posterior distribution.
 
     Forward filtering and backward sampling draw whole sequences of states given all observations,
@@ -156,15 +156,13 @@ def hmm_sample_states(
     model = _check_model(startprob, transmat, log_obs, ptr)
     states = np.empty(len(model[3]), dtype=np.int64)
     stream = make_stream(make_seed_sequence(random_state))
-    impossible = HMMMessages(*model).sample_states(states, stream)
-    if impossible >= 0:
-        raise _impossible(impossible)
+    check_possible(HMMMessages(*model).sample_states(states, stream), _IMPOSSIBLE)
     return states
 
 
 def hmm_viterbi(
     startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Floats, Places]:
     """Return the most probable path of each sequence: all its states jointly, not one by one.
 
     Parameters
@@ -215,10 +213,6 @@ def hmm_viterbi(
     return decode(*_check_model(startprob, transmat, log_obs, ptr))
 
 
-def _impossible(sequence: int) -> ValueError:
-    return ValueError(f"Sequence {sequence} has probability 0: its states have no distribution.")
-
-
 def _check_model(
     startprob: ArrayLike, transmat: ArrayLike, log_obs: ArrayLike, ptr: ArrayLike | None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -246,7 +240,7 @@ def _check_model(
     return bounds.astype(np.int64), startprob, transmat, log_obs
 
 
-def _as_distributions(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _as_distributions(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
     """Return an array whose rows are distributions."""
     array = as_floats(values, name, len(shape))
     if array.shape != shape:

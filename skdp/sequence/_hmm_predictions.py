@@ -11,6 +11,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import as_floats, check_count, check_memory, naming, shorten
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import make_seed_sequence
 from skdp.data import SequencePanel, check_panel
 from skdp.data._coding import TableFormat
@@ -19,8 +20,8 @@ from skdp.data._sequence_panel import split
 from skdp.emissions._common._protocol import looks_back
 from skdp.emissions._discrete._categorical import CategoricalModel
 from skdp.emissions._independent import mix_symbols
-from skdp.sequence._base import SequenceEstimator, as_row, of_features, takes_partitions
-from skdp.sequence._hmm._forecast import Mixture, as_frame, has_index
+from skdp.sequence._base import SequenceEstimator, as_row, takes_partitions
+from skdp.sequence._hmm._forecast import Mixture, as_frame, has_index, pick
 from skdp.sequence._hmm._gap_filter import Tail, has_gaps
 from skdp.sequence._hmm._model import (
     FilterState,
@@ -37,14 +38,14 @@ class HMMPredictions(SequenceEstimator):
     """Base class with the methods of a fitted hidden Markov model whose samples are `HMMModel`."""
 
     samples_: list[HMMModel]
-    startprob_: NDArray[np.float64]
-    transmat_: NDArray[np.float64]
+    startprob_: Floats
+    transmat_: Floats
     emission_: Any
-    state_shares_: NDArray[np.float64]
-    component_labels_: NDArray[np.int64]
+    state_shares_: Floats
+    component_labels_: Places
 
     @property
-    def _labels(self) -> NDArray[np.int64] | None:
+    def _labels(self) -> Places | None:
         """The state of each component, or None if it has its own number."""
         check_is_fitted(self)
         labels = self.component_labels_
@@ -117,34 +118,12 @@ class HMMPredictions(SequenceEstimator):
                 "decode with an AutoregressiveEmission requires complete sequences; X contains "
                 "NaN. predict accepts missing values; or decode the result of impute."
             )
-        model = HMMModel(
-            self.startprob_,
-            self.transmat_,
-            self.emission_,
-            self.state_shares_,
-            duration=getattr(self, "duration_", None),
-        )
+        known = self.startprob_, self.transmat_, self.emission_, self.state_shares_
+        model = HMMModel(*known, duration=getattr(self, "duration_", None))
         log_probabilities, states = model.decode(panel.ptr, panel.values)
         states = np.where(states < 0, states, self.component_labels_[states])
         paths = split(states, panel.ptr, is_single)
         return (float(log_probabilities[0]) if is_single else log_probabilities), paths
-
-    @takes_partitions(None)
-    def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the states at each step, given the whole sequence.
-
-        The probabilities are averaged over the stored samples of the best chain.
-
-        Parameters
-        ----------
-        X : as in `fit`, or PartitionedPanel
-
-        Returns
-        -------
-        list of (T_i, n_components) arrays, or for a single array (T, n_components)
-            For a PartitionedPanel under ``joblib.parallel_config("dask")``, a dask.bag.Bag of them.
-        """
-        return split(*self._posteriors(X))
 
     @takes_partitions(None)
     def predict_change_proba(self, X: Any) -> Any:
@@ -162,7 +141,6 @@ class HMMPredictions(SequenceEstimator):
         Returns
         -------
         list of (T_i,) arrays, or for a single array (T,)
-            For a PartitionedPanel under ``joblib.parallel_config("dask")``, a dask.bag.Bag of them.
 
         See Also
         --------
@@ -175,8 +153,7 @@ class HMMPredictions(SequenceEstimator):
         """Return the probabilities of the states at each step, given the sequence up to there.
 
         These probabilities do not use later steps; at the last step, they equal those of
-        `predict_proba`, which uses the whole sequence. They are averaged over the stored samples of
-        the best chain.
+        `predict_proba`, which uses the whole sequence.
 
         Parameters
         ----------
@@ -184,8 +161,7 @@ class HMMPredictions(SequenceEstimator):
 
         Returns
         -------
-        list of (T_i, n_components) arrays, or for a single array (T, n_components)
-            For a PartitionedPanel under ``joblib.parallel_config("dask")``, a dask.bag.Bag of them.
+        As `predict_proba`.
         """
         return split(*self._posteriors(X, "filtered"))
 
@@ -257,7 +233,7 @@ class HMMPredictions(SequenceEstimator):
         last = values[len(values) - min(n_lags, len(values)) :]
         return FilterState(tuple(found), last, n_steps, self._labels)
 
-    def _check_row(self, x: Any, emission: Any) -> NDArray[np.float64]:
+    def _check_row(self, x: Any, emission: Any) -> Floats:
         """Return one observation as (1, n_features), or raise a ValueError."""
         x = as_row(x, self)
         if not looks_back(emission):
@@ -269,23 +245,6 @@ class HMMPredictions(SequenceEstimator):
                 "filter_proba does."
             )
         return np.array(panel.values)
-
-    @takes_partitions(of_features)
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the expected share of time that each sequence spends in each state.
-
-        Parameters
-        ----------
-        X : as in `fit`, or PartitionedPanel
-
-        Returns
-        -------
-        (n_sequences, n_components) array
-            Rows sum to 1. For a single array, every step is a sample, and the result is
-            ``predict_proba(X)``, (T, n_components). For a PartitionedPanel under
-            ``joblib.parallel_config("dask")``, a dask.array.Array with one chunk per partition.
-        """
-        return self._shares(X)
 
     def forecast(self, X: Any, n_steps: int, quantiles: ArrayLike = (0.05, 0.5, 0.95)) -> Bunch:
         """Return predictive means, deviations and quantiles of the next observations.
@@ -357,21 +316,14 @@ class HMMPredictions(SequenceEstimator):
         found, is_single = self._forecast(X, n_steps, levels)
         frames = [X] if is_single else X
         if isinstance(frames, list | tuple) and all(map(has_index, frames)):
-            symbols = getattr(self, "categories_", None)
+            symbols = getattr(self, "categories_", [None])[0]
             found["frame"] = [
-                as_frame(
-                    frame,
-                    {name: entries[i] for name, entries in found.items()},
-                    levels,
-                    None if symbols is None else symbols[0],
-                )
+                as_frame(frame, {name: x[i] for name, x in found.items()}, levels, symbols)
                 for i, frame in enumerate(frames)
             ]
         return Bunch(**{name: x[0] if is_single else x for name, x in found.items()})
 
-    def _forecast(
-        self, X: Any, n_steps: int, levels: NDArray[np.float64]
-    ) -> tuple[dict[str, list[Any]], bool]:
+    def _forecast(self, X: Any, n_steps: int, levels: Floats) -> tuple[dict[str, list[Any]], bool]:
         """Return the entries of `forecast` for each sequence, and whether X is a single one."""
         emissions: list[Any] = [model.emission for model in self.samples_]
         is_categorical = isinstance(emissions[0], CategoricalModel)
@@ -381,12 +333,10 @@ class HMMPredictions(SequenceEstimator):
         elif not is_categorical:
             self._require(emissions[0], "marginals", "forecast")
         panel, is_single = self._check_panel(X, reset=False, continues=True)
-        n_columns = self.n_features_in_ * (2 + levels.size)
+        n_numbers = self.n_features_in_ * (2 + levels.size)
+        n_numbers += len(self.samples_) * self._n_features_out
         check_memory(
-            8.0
-            * n_steps
-            * panel.shape[0]
-            * (n_columns + len(self.samples_) * self._n_features_out),
+            8.0 * n_steps * panel.shape[0] * n_numbers,
             f"forecast of n_steps={n_steps} of {panel.shape[0]} sequences",
         )
         if is_lagged:
@@ -441,8 +391,6 @@ class HMMPredictions(SequenceEstimator):
         TypeError
             If a category is missing, which has no mean, or values are missing and the model of your
             own emission has no method `fill`.
-        ValueError
-            If X is invalid.
         """
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
@@ -469,13 +417,8 @@ class HMMPredictions(SequenceEstimator):
             )
 
     def sample(
-        self,
-        n_steps: int,
-        n_sequences: int = 1,
-        *,
-        given: Any = None,
-        random_state: Any = None,
-    ) -> tuple[SequencePanel, list[NDArray[np.int64]]]:
+        self, n_steps: int, n_sequences: int = 1, *, given: Any = None, random_state: Any = None
+    ) -> tuple[SequencePanel, list[Places]]:
         """Draw sequences from the fitted model, each from a stored sample of the best chain.
 
         Parameters
@@ -592,18 +535,14 @@ class HMMPredictions(SequenceEstimator):
         return len(self.startprob_)
 
 
-def draw_end(
-    tail: Tail, values: NDArray[np.float64], rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def draw_end(tail: Tail, values: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return probabilities of states and ages, (A, J), and a sequence with drawn last values."""
-    weights = np.cumsum(tail.ends.sum(axis=(0, 1)))
-    m = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
-    m = min(m, len(weights) - 1)
+    m = pick(np.cumsum(tail.ends.sum(axis=(0, 1))), rng.random())
     lags, completed = tail.lags[m].reshape(-1, values.shape[1]), values.copy()
     completed[len(values) - len(lags) :] = lags[::-1]
     return tail.ends[:, :, m], completed
 
 
-def _with_cells(X: Any, hidden: NDArray[np.bool_], values: NDArray[np.float64]) -> Any:
+def _with_cells(X: Any, hidden: NDArray[np.bool_], values: Floats) -> Any:
     """Return a data frame with other values in hidden cells; of anything else the values."""
     return TableFormat.of(X).with_cells(X, hidden, values, None) if is_frame(X) else values

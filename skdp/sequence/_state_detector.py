@@ -15,12 +15,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_entries, check_scale
-from skdp._fit._estimator import warn_of_counter, warn_of_times
-from skdp._numeric import Places
+from skdp._fit._estimator import warn_of_times
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
 from skdp.data import SequencePanel, check_panel
-from skdp.data._sequence_panel import check_no_lengths, split
+from skdp.data._sequence_panel import split
 from skdp.emissions._common._columns import SPREAD, InMemoryRows, find_steps
 from skdp.emissions._common._protocol import EmissionModel
 from skdp.emissions._gaussian._emission import GaussianEmission
@@ -32,7 +32,7 @@ from skdp.preprocessing._windows import (
     find_varying,
     has_waves,
 )
-from skdp.sequence._base import check_columns_observed
+from skdp.sequence._base import check_training_panel, take_fit
 from skdp.sequence._change_point_detector import CLIP, find_scale
 from skdp.sequence._divisions import smooth
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
@@ -48,7 +48,7 @@ class _CoarseEmission:
     emission: EmissionModel
     power: float
 
-    def log_obs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_obs(self, values: Floats) -> Floats:
         return self.power * self.emission.log_obs(values)
 
 
@@ -63,9 +63,7 @@ def coarsen(model: HDPHMMLT, power: float) -> HDPHMMLT:
     return coarse
 
 
-def decode_with(
-    model: HDPHMMLT, observations: SequencePanel, known: NDArray[np.int64] | None
-) -> NDArray[np.int64]:
+def decode_with(model: HDPHMMLT, observations: SequencePanel, known: Places | None) -> Places:
     """Return the most probable state of each observation, given `known` states (-1: unknown)."""
     if known is None:
         return np.concatenate(model.predict(observations))
@@ -97,15 +95,13 @@ _LONGEST_MEMORY = 0.999
 class Residuals(NamedTuple):
     """What is left of observations when the means of their states are subtracted."""
 
-    now: NDArray[np.int64]  # (n,) complete observations after another one in their sequence
-    lags: NDArray[np.int64]  # (n,) how many steps ago that one was
-    before: NDArray[np.float64]  # (n, D) residuals of the earlier ones
-    after: NDArray[np.float64]  # (n, D) residuals of these
+    now: Places  # (n,) complete observations after another one in their sequence
+    lags: Places  # (n,) how many steps ago that one was
+    before: Floats  # (n, D) residuals of the earlier ones
+    after: Floats  # (n, D) residuals of these
 
     @classmethod
-    def of(
-        cls, values: NDArray[np.float64], ptr: NDArray[np.int64], states: NDArray[np.int64]
-    ) -> Residuals:
+    def of(cls, values: Floats, ptr: Places, states: Places) -> Residuals:
         """Return the residuals of observations as in `judge_states`."""
         complete = np.flatnonzero(~np.isnan(values).any(axis=1))
         used, numbers = np.unique(states[complete], return_inverse=True)
@@ -123,7 +119,7 @@ class Residuals(NamedTuple):
         return max(int(np.bincount(self.lags, minlength=2).argmax()), 1)
 
     @property
-    def correlations(self) -> NDArray[np.float64]:
+    def correlations(self) -> Floats:
         """The share of a residual that is left after the usual lag, from 0 to 1, (D,)."""
         usual = self.lags == self.usual_lag
         before, after = self.before[usual], self.after[usual]
@@ -131,11 +127,11 @@ class Residuals(NamedTuple):
         return np.clip((before * after).sum(axis=0) / power, 0.0, 1.0)
 
     @property
-    def memory(self) -> NDArray[np.float64]:
+    def memory(self) -> Floats:
         """The coefficient of the autoregression of each column, from 0 to .999, (D,)."""
         return np.minimum(self.correlations ** (1.0 / self.usual_lag), _LONGEST_MEMORY)
 
-    def noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def noise(self) -> tuple[Floats, Floats]:
         """Return the noise of each observation scaled to one step, and its scale, (n, D) each."""
         memory, lags = self.memory, self.lags[:, np.newaxis]
         # After k steps, noise of variance s has the variance s (1 - a^2k) / (1 - a^2).
@@ -144,11 +140,7 @@ class Residuals(NamedTuple):
 
 
 def judge_states(
-    values: NDArray[np.float64],
-    ptr: NDArray[np.int64],
-    states: NDArray[np.int64],
-    cost: float,
-    spread: Any = 0.0,
+    values: Floats, ptr: Places, states: Places, cost: float, spread: Any = 0.0
 ) -> float:
     """Return a penalized log likelihood of the complete steps given states; higher is better.
     Values on a grid have variances `spread` about them, (D,).
@@ -249,7 +241,7 @@ _CLEAR = 2.0
 """Smallest coefficient, in standard errors, that is not taken as 0."""
 
 
-def learn_memory(panel: SequencePanel, states: NDArray[np.int64]) -> NDArray[np.float64]:
+def learn_memory(panel: SequencePanel, states: Places) -> Floats:
     """Return the share of a residual that the next one repeats, (D,); 0 if it is not clear."""
     residuals = Residuals.of(panel.values, panel.ptr, states)
     n_pairs = np.count_nonzero(residuals.lags == residuals.usual_lag)
@@ -257,7 +249,7 @@ def learn_memory(panel: SequencePanel, states: NDArray[np.int64]) -> NDArray[np.
     return np.where(is_clear, residuals.memory, 0.0)
 
 
-def forget(panel: SequencePanel, memory: NDArray[np.float64]) -> SequencePanel:
+def forget(panel: SequencePanel, memory: Floats) -> SequencePanel:
     """Return y_t = x_t - a x_t-1, with a = `memory`; x_t replaces a missing x_t-1. If x_t - m = a
     (x_t-1 - m) + e_t in a state of mean m, y_t = (1 - a) m + e_t has independent noise.
     """
@@ -271,18 +263,18 @@ def forget(panel: SequencePanel, memory: NDArray[np.float64]) -> SequencePanel:
 # Values without the tails of their noise.
 
 
-def _find_middle(panel: SequencePanel) -> NDArray[np.float64]:
+def _find_middle(panel: SequencePanel) -> Floats:
     """Return the median of the five steps around each step."""
     return np.concatenate([smooth(part) for part in panel])
 
 
-def find_noise(panel: SequencePanel) -> NDArray[np.float64]:
+def find_noise(panel: SequencePanel) -> Floats:
     """Return the deviation, without tails, of values from the median of five; inf if it is 0."""
     noise = find_scale(panel.values - _find_middle(panel))
     return np.where(noise > 0.0, noise, np.inf)
 
 
-def limit_noise(panel: SequencePanel, noise: NDArray[np.float64]) -> SequencePanel:
+def limit_noise(panel: SequencePanel, noise: Floats) -> SequencePanel:
     """Return values at most `CLIP` deviations, or as far as in another column, from the median."""
     # Far values in one column are tails or errors, in two of them at the same step an event.
     middle = _find_middle(panel)
@@ -299,7 +291,7 @@ _WIDE_NOISE = 0.6
 """Deviation of noise, in steps of its grid, from which rounding does not matter."""
 
 
-def find_coarse_steps(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def find_coarse_steps(values: Floats) -> Floats:
     """Return the step of the grid on which each column lies, or 0 if its noise is wide, (D,)."""
     steps = find_steps(InMemoryRows(values))
     for d in np.flatnonzero(steps):
@@ -346,7 +338,7 @@ class _CandidateModel(NamedTuple):
     criterion: float
     step: int
     model: HDPHMMLT
-    states: NDArray[np.int64]
+    states: Places
     caught: list[Any]
 
 
@@ -504,8 +496,8 @@ class StateDetector(
     (2, array([1007, 2033]))
     """
 
-    memory_: NDArray[np.float64] | None
-    resolution_: NDArray[np.float64] | None
+    memory_: Floats | None
+    resolution_: Floats | None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -557,16 +549,12 @@ class StateDetector(
         Parameters
         ----------
         X : SequencePanel, list of sequences, or (T, n_features) array
-            Each sequence in a list is a (T_i, n_features) or (T_i,) array, or a data frame. An
-            array or data frame is one sequence. NaN is a missing value.
+            As in `HDPHMMLT.fit`. NaN is a missing value.
         y : array of T integers, list of them or None, default=None
-            Known states of the steps, from 0 to ``n_components - 1``: an array for a single
-            sequence, a list with an array or None for each of several, or one array for the steps
-            of all of them; -1 (or None, or NaN) is unknown. Known states keep their numbers, and
+            Known states of the steps, as in `HDPHMMLT.fit`. Known states keep their numbers, and
             known steps keep their states in `labels_`. A window has a known state if one of the
             steps to which its center is nearest is known and no known step in the window has
-            another state. One number or string per sequence is a class, not a state, and is
-            ignored. Lengths of the parts of a single array are refused.
+            another state.
 
         Returns
         -------
@@ -590,10 +578,7 @@ class StateDetector(
         check_entries(y)
         reader = clone(self)
         panel, is_single = reader._check_panel(X, reset=True)
-        check_no_lengths(y, panel, is_single)
-        empty = np.asarray(np.isnan(panel.values).all(axis=0))
-        check_columns_observed(empty, vars(reader).get("feature_names_in_"))
-        warn_of_counter(reader, panel.values, panel.ptr)
+        check_training_panel(reader, panel, is_single, y)
         seeds = make_seed_sequence(self.random_state).generate_state(2).tolist()
         reader._columns = find_varying(panel.values)
         reader.features_ = self._fit_features(panel, seeds[0])
@@ -613,23 +598,17 @@ class StateDetector(
         changes = [np.flatnonzero(np.diff(part)) + 1 for part in np.split(labels, panel.ptr[1:-1])]
         reader.change_points_ = changes[0] if is_single else changes
         reader.labels_ = split(labels, panel.ptr, is_single)
-        self.__dict__.pop("feature_names_in_", None)
-        fitted = vars(reader).keys() - self.get_params(deep=False).keys()
-        self.__dict__.update({name: vars(reader)[name] for name in fitted})
+        take_fit(self, reader)
         for warning in caught:
             warnings.warn(warning.message, stacklevel=2)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Any:
-        """Find the states of sequences, and return them.
+        """Find the states of sequences, and return them, as `predict` does, with those of y.
 
         Parameters
         ----------
         X, y : as in `fit`
-
-        Returns
-        -------
-        As `predict`, but with the known states of y.
         """
         return self.fit(X, y).labels_
 
@@ -644,7 +623,7 @@ class StateDetector(
         -------
         list of (T_i,) arrays of int, or for a single array (T,)
         """
-        return self._spread(X, lambda observations: self._join("predict", observations))
+        return self._spread(X, "predict")
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probabilities of the states at each step, given the whole sequence.
@@ -657,7 +636,7 @@ class StateDetector(
         -------
         list of (T_i, n_components) arrays, or for a single array (T, n_components)
         """
-        return self._spread(X, lambda observations: self._join("predict_proba", observations))
+        return self._spread(X, "predict_proba")
 
     def predict_change_proba(self, X: Any) -> Any:
         """Return the probability that the state changes at each step, given the whole sequence.
@@ -683,7 +662,7 @@ class StateDetector(
         out[layout.first_steps] = changes
         return split(out, panel.ptr, is_single)
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Floats:
         """Return the expected share of time that each sequence spends in each state.
 
         Parameters
@@ -761,12 +740,8 @@ class StateDetector(
         return windows, layout
 
     def _choose_model(
-        self,
-        observations: SequencePanel,
-        layout: WindowLayout,
-        seed: int,
-        known: NDArray[np.int64] | None,
-    ) -> tuple[NDArray[np.int64], list[Any]]:
+        self, observations: SequencePanel, layout: WindowLayout, seed: int, known: Places | None
+    ) -> tuple[Places, list[Any]]:
         """Fit models and keep the best; return its states of all observations, and its warnings."""
         self.criteria_: dict[int, float] = {}
         steps = np.zeros(observations.values.shape[1])  # of the grid of each column
@@ -790,11 +765,11 @@ class StateDetector(
     def _try_steps(
         self,
         observations: SequencePanel,
-        values: NDArray[np.float64],
+        values: Floats,
         layout: WindowLayout,
         seed: int,
-        known: NDArray[np.int64] | None,
-        grid: tuple[NDArray[np.float64], NDArray[np.float64]],
+        known: Places | None,
+        grid: tuple[Floats, Floats],
     ) -> _CandidateModel:
         """Fit models to every step-th observation; return that with the best states of `values`.
         `grid` has the steps on which values and observations lie.
@@ -851,14 +826,14 @@ class StateDetector(
         model = coarsen(self.model_, evidence / self.step_)
         return np.concatenate(getattr(model, method)(observations))
 
-    def _spread(self, X: Any, predict: Any) -> Any:
-        """Return predictions for the steps of X."""
+    def _spread(self, X: Any, method: str) -> Any:
+        """Return the result of a method of the model for the steps of X."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X)
         observations, layout = self._observe(panel)
-        return split(layout.spread(predict(observations)), panel.ptr, is_single)
+        return split(layout.spread(self._join(method, observations)), panel.ptr, is_single)
 
 
-def _take(panel: SequencePanel, rows: NDArray[np.int64]) -> SequencePanel:
+def _take(panel: SequencePanel, rows: Places) -> SequencePanel:
     """Return a panel of some rows, in order, at least one of each sequence."""
     return SequencePanel(panel.values[rows], np.searchsorted(rows, panel.ptr))

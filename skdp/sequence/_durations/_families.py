@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import log
 from numbers import Integral, Real
@@ -13,27 +14,53 @@ from scipy.special import betaln, gammaln
 from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST, check_beta_prior, check_memory
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_log_beta, draw_log_gamma
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
+from skdp.emissions._common import Stream
 from skdp.sequence._kernels import _segments as kernels
 
-# Counts of segments by state and length, the statistics of the samplers of durations.
+# What durations share: counts of segments by state and length are the statistics of the samplers.
 
 
-def check_tables(n_states: int, max_duration: int) -> None:
-    """Raise if tables of durations would not fit into memory."""
-    check_memory(
-        64.0 * n_states * max_duration,
-        f"max_duration={max_duration} with {n_states} states",
-        "Time is linear in max_duration, too: set it only a little above the durations you expect.",
-    )
+class BaseDuration(EstimatorMixin, BaseEstimator):
+    """Base class of durations, which only hold parameters."""
+
+    def make_sampler(self, n_states: int) -> DurationSampler:
+        """Return the sampler of this duration's parameters; raise ValueError if one is invalid.
+
+        Parameters
+        ----------
+        n_states : int
+            J.
+        """
+        validate_parameters(self)
+        return self._make_sampler(n_states)
+
+    def _make_sampler(self, n_states: int) -> Any:
+        raise NotImplementedError
+
+
+def tabulate(
+    write: Callable[..., None], n_states: int, max_duration: int, *parameters: Any
+) -> tuple[Floats, Floats]:
+    """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration)."""
+    log_pmf, log_survival = np.empty((2, n_states, max_duration))
+    write(*parameters, log_pmf, log_survival)
+    return log_pmf, log_survival
 
 
 class SegmentCounts(ChainComponent):
     """Counts of segments by state and length, the base class of both samplers."""
 
     def __init__(self, n_states: int, max_duration: int):
+        check_memory(
+            64.0 * n_states * max_duration,
+            f"max_duration={max_duration} with {n_states} states",
+            "Time is linear in max_duration, too: set it only a little above the durations you "
+            "expect.",
+        )
         self.max_duration = max_duration
         # Segments that lasted d = 1, ... steps, and censored ones, which lasted at least d steps.
         self.exact = np.zeros((n_states, max_duration), dtype=np.int64)
@@ -41,28 +68,26 @@ class SegmentCounts(ChainComponent):
         self.counts = np.zeros(n_states)  # segments
         self.totals = np.zeros(n_states)  # their durations less 1, with censored ones drawn
 
-    def draw(self, ptr: NDArray[Any], states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def draw(self, ptr: NDArray[Any], states: Places, rng: Stream) -> None:
         """Draw the censored durations of segments, then the parameters given all durations."""
         self.take(self.add_up(ptr, states))
         self.draw_parameters(rng)
 
-    def add_up(
-        self, ptr: NDArray[Any], states: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def add_up(self, ptr: NDArray[Any], states: Places) -> tuple[Places, Places]:
         """Return the numbers of complete and censored segments by state and length."""
         exact, at_least = np.empty_like(self.exact), np.empty_like(self.at_least)
         kernels.count_segments(ptr, states, exact, at_least)
         return exact, at_least
 
-    def take(self, sums: tuple[NDArray[np.int64], ...]) -> None:
+    def take(self, sums: tuple[Places, ...]) -> None:
         """Store the numbers of all segments."""
         self.exact, self.at_least = sums
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw the censored durations of segments, then the parameters given all durations."""
         raise NotImplementedError
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def tables(self) -> tuple[Floats, Floats]:
         """Return the tables of the current parameters."""
         raise NotImplementedError
 
@@ -96,7 +121,7 @@ _LEAST_END = 1e-16
 """Least probability that a phase ends, per phase; durations drawn with it exceed any cap."""
 
 
-class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
+class NegativeBinomialDuration(BaseDuration):
     r"""Durations in several phases: one step plus a negative binomial number of steps.
 
     A visit to state j lasts D steps, with r standing for `n_phases`:
@@ -148,35 +173,14 @@ class NegativeBinomialDuration(EstimatorMixin, BaseEstimator):
     }
 
     def __init__(
-        self,
-        n_phases: int = 2,
-        prior: tuple[float, float] = (1.0, 1.0),
-        max_duration: int = 100,
+        self, n_phases: int = 2, prior: tuple[float, float] = (1.0, 1.0), max_duration: int = 100
     ):
         self.n_phases = n_phases
         self.prior = prior
         self.max_duration = max_duration
 
-    def make_sampler(self, n_states: int) -> NegativeBinomialDurationSampler:
-        """Return the sampler of this duration's parameters.
-
-        Parameters
-        ----------
-        n_states : int
-            J.
-
-        Returns
-        -------
-        DurationSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        validate_parameters(self)
+    def _make_sampler(self, n_states: int) -> Any:
         a, b = check_beta_prior(self.prior, "prior")
-        check_tables(n_states, self.max_duration)
         return NegativeBinomialDurationSampler(
             n_states, int(self.max_duration), int(self.n_phases), a, b
         )
@@ -190,33 +194,25 @@ class NegativeBinomialDurationSampler(SegmentCounts):
         self.n_phases, self.a, self.b = n_phases, a, b
         self.log_p, self.log_q = np.empty(n_states), np.empty(n_states)
 
-    def start(self, rng: NDArray[np.uint64]) -> None:
-        """Draw p from its prior."""
+    def start(self, rng: Stream) -> None:
         for j in range(len(self.log_p)):
             self.log_p[j], self.log_q[j] = draw_log_beta(self.a, self.b, rng)
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw the censored durations of segments, then p given all durations."""
+    def draw_parameters(self, rng: Stream) -> None:
         kernels.draw_probabilities(
             self.exact, self.at_least, self.n_phases, self.a, self.b, self.log_p, self.log_q,
             self.counts, self.totals, rng,
         )  # fmt: skip
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the tables of the current probabilities."""
-        log_pmf, log_survival = np.empty((2, *self.exact.shape))
-        kernels.write_negative_binomial(
-            self.n_phases, self.log_p, self.log_q, log_pmf, log_survival
-        )
-        return log_pmf, log_survival
+    def tables(self) -> tuple[Floats, Floats]:
+        parameters = self.n_phases, self.log_p, self.log_q
+        return tabulate(kernels.write_negative_binomial, *self.exact.shape, *parameters)
 
     def log_density(self) -> float:
-        """Return log p(lengths, log(p / (1 - p)))."""
         terms = self.a * self.log_p + self.b * self.log_q - betaln(self.a, self.b)
         return float(terms.sum()) + self._log_density_of_lengths()
 
     def model(self) -> NegativeBinomialDurationModel:
-        """Return E[p] given the segments, with censored durations drawn."""
         stays = self.a + self.totals
         ends = self.b + self.n_phases * self.counts
         probs = np.minimum(stays / (stays + ends), 1.0 - _LEAST_END * self.n_phases)
@@ -236,32 +232,27 @@ class NegativeBinomialDurationModel:
     max_duration : int
     """
 
-    probs: NDArray[np.float64]
+    probs: Floats
     n_phases: int
     max_duration: int
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration)."""
-        log_pmf, log_survival = np.empty((2, len(self.probs), self.max_duration))
-        kernels.write_negative_binomial(
-            self.n_phases, np.log(self.probs), np.log1p(-self.probs), log_pmf, log_survival
-        )
-        return log_pmf, log_survival
+    def tables(self) -> tuple[Floats, Floats]:
+        parameters = self.n_phases, np.log(self.probs), np.log1p(-self.probs)
+        shape = len(self.probs), self.max_duration
+        return tabulate(kernels.write_negative_binomial, *shape, *parameters)
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return a duration for each state, (n,)."""
+    def sample(self, states: Places, rng: np.random.Generator) -> Places:
         more = rng.negative_binomial(self.n_phases, 1.0 - self.probs[states])
         return np.minimum(1 + more, self.max_duration)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
         return replace(self, probs=self.probs[order])
 
 
 # Poisson durations.
 
 
-class PoissonDuration(EstimatorMixin, BaseEstimator):
+class PoissonDuration(BaseDuration):
     r"""Durations that vary little around a mean: one step plus a Poisson number of steps.
 
     A visit to state j lasts D steps:
@@ -288,18 +279,7 @@ class PoissonDuration(EstimatorMixin, BaseEstimator):
 
     See Also
     --------
-    NegativeBinomialDuration : Durations that vary more.
-
-    Notes
-    -----
-    A sequence begins with a new segment; its last segment is right-censored. Durations are capped,
-    D = min(1 + Poisson, max_duration), not truncated: `max_duration` has the probability of itself
-    and of all longer durations.
-
-    References
-    ----------
-    M. J. Johnson and A. S. Willsky (2013), Bayesian nonparametric hidden semi-Markov models,
-    Journal of Machine Learning Research 14.
+    NegativeBinomialDuration : Durations that vary more; its notes and source are for both.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -313,25 +293,7 @@ class PoissonDuration(EstimatorMixin, BaseEstimator):
         self.rate = rate
         self.max_duration = max_duration
 
-    def make_sampler(self, n_states: int) -> PoissonDurationSampler:
-        """Return the sampler of this duration's parameters.
-
-        Parameters
-        ----------
-        n_states : int
-            J.
-
-        Returns
-        -------
-        DurationSampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        validate_parameters(self)
-        check_tables(n_states, self.max_duration)
+    def _make_sampler(self, n_states: int) -> Any:
         return PoissonDurationSampler(
             n_states, int(self.max_duration), float(self.shape), float(self.rate)
         )
@@ -345,27 +307,21 @@ class PoissonDurationSampler(SegmentCounts):
         self.shape, self.rate = shape, rate
         self.log_means = np.empty(n_states)
 
-    def start(self, rng: NDArray[np.uint64]) -> None:
-        """Draw omega from its prior."""
+    def start(self, rng: Stream) -> None:
         self.log_means[:] = [
             draw_log_gamma(self.shape, rng) - log(self.rate) for _ in self.log_means
         ]
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
-        """Draw the censored durations of segments, then omega given all durations."""
+    def draw_parameters(self, rng: Stream) -> None:
         kernels.draw_means(
             self.exact, self.at_least, self.shape, self.rate, self.log_means, self.counts,
             self.totals, rng,
         )  # fmt: skip
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the tables of the current means."""
-        log_pmf, log_survival = np.empty((2, *self.exact.shape))
-        kernels.write_poisson(self.log_means, log_pmf, log_survival)
-        return log_pmf, log_survival
+    def tables(self) -> tuple[Floats, Floats]:
+        return tabulate(kernels.write_poisson, *self.exact.shape, self.log_means)
 
     def log_density(self) -> float:
-        """Return log p(lengths, log omega)."""
         shape, rate = self.shape, self.rate
         terms = shape * self.log_means - rate * np.exp(self.log_means)
         constant = shape * log(rate) - gammaln(shape)
@@ -373,7 +329,6 @@ class PoissonDurationSampler(SegmentCounts):
         return prior + self._log_density_of_lengths()
 
     def model(self) -> PoissonDurationModel:
-        """Return E[omega] given the segments, with censored durations drawn."""
         return PoissonDurationModel(
             (self.shape + self.totals) / (self.rate + self.counts), self.max_duration
         )
@@ -390,21 +345,17 @@ class PoissonDurationModel:
     max_duration : int
     """
 
-    means: NDArray[np.float64]
+    means: Floats
     max_duration: int
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration)."""
-        log_pmf, log_survival = np.empty((2, len(self.means), self.max_duration))
-        kernels.write_poisson(np.log(self.means), log_pmf, log_survival)
-        return log_pmf, log_survival
+    def tables(self) -> tuple[Floats, Floats]:
+        shape = len(self.means), self.max_duration
+        return tabulate(kernels.write_poisson, *shape, np.log(self.means))
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return a duration for each state, (n,)."""
+    def sample(self, states: Places, rng: np.random.Generator) -> Places:
         return np.minimum(1 + rng.poisson(self.means[states]), self.max_duration)
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
-        """Return the same states in another order."""
         return replace(self, means=self.means[order])
 
 
@@ -422,26 +373,18 @@ class DurationModel(Protocol):
 
     max_duration: int
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration.
-
-        Returns
-        -------
-        log_pmf, log_survival : (J, max_duration) arrays
-            P(D = max_duration) includes all longer durations.
+    def tables(self) -> tuple[Floats, Floats]:
+        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration, (J, max_duration) each;
+        P(D = max_duration) includes all longer durations.
         """
 
-    def sample(self, states: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw a duration for each state.
+    def sample(self, states: Places, rng: np.random.Generator) -> Places:
+        """Draw a duration for each state, (n,).
 
         Parameters
         ----------
         states : (n,) array of int
         rng : numpy.random.Generator
-
-        Returns
-        -------
-        (n,) array of int
         """
 
     def reorder(self, order: NDArray[np.intp]) -> Self:
@@ -450,10 +393,6 @@ class DurationModel(Protocol):
         Parameters
         ----------
         order : (J,) array of int
-
-        Returns
-        -------
-        DurationModel
         """
 
 
@@ -476,7 +415,7 @@ class DurationSampler(Protocol):
 
     max_duration: int
 
-    def start(self, rng: NDArray[np.uint64]) -> None:
+    def start(self, rng: Stream) -> None:
         """Draw the first parameters from their prior.
 
         Parameters
@@ -485,7 +424,7 @@ class DurationSampler(Protocol):
             Stream of random numbers.
         """
 
-    def draw(self, ptr: NDArray[Any], states: NDArray[np.int64], rng: NDArray[np.uint64]) -> None:
+    def draw(self, ptr: NDArray[Any], states: Places, rng: Stream) -> None:
         """Draw the parameters given the states.
 
         Parameters
@@ -493,61 +432,34 @@ class DurationSampler(Protocol):
         ptr : (n_sequences + 1,) array of int
             Sequence s is states[ptr[s]:ptr[s + 1]].
         states : (N,) array of int
-        rng : (4,) array of uint64
-            Stream of random numbers.
+        rng : as in `start`
         """
 
-    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return log P(D = d) and log P(D >= d) for d = 1 to max_duration.
-
-        Returns
-        -------
-        log_pmf, log_survival : (J, max_duration) arrays
-            P(D = max_duration) includes all longer durations.
-        """
+    def tables(self) -> tuple[Floats, Floats]:
+        """Return the tables of the current parameters, as `DurationModel.tables` does."""
 
     def log_density(self) -> float:
-        """Return log p(lengths of the segments, parameters) for the states that were passed last.
-
-        Returns
-        -------
-        float
-        """
+        """Return log p(lengths of the segments, parameters) for the states passed last."""
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace.
-
-        Returns
-        -------
-        dict of str to float
-        """
+        """Return the scalars for the trace."""
 
     def model(self) -> DurationModel:
-        """Return the posterior mean of the parameters given the states that were passed last.
-
-        Returns
-        -------
-        DurationModel
-        """
+        """Return the posterior mean of the parameters given the states that were passed last."""
 
     def copy(self) -> Self:
-        """Return the same parameters in new arrays.
-
-        Returns
-        -------
-        DurationSampler
-        """
+        """Return the same parameters in new arrays."""
 
 
 @runtime_checkable
 class SummedDuration(DurationSampler, Protocol):
     """Sampler that needs only sums over sequences, so that a panel may be partitioned."""
 
-    def add_up(self, ptr: NDArray[Any], states: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+    def add_up(self, ptr: NDArray[Any], states: Places) -> tuple[NDArray[Any], ...]:
         """Return sums free of the parameters and bit-identical for any partition of the panel."""
 
     def take(self, sums: tuple[NDArray[Any], ...]) -> None:
         """Store the sums over all sequences."""
 
-    def draw_parameters(self, rng: NDArray[np.uint64]) -> None:
+    def draw_parameters(self, rng: Stream) -> None:
         """Draw the parameters given the stored sums: the last step of `draw`."""

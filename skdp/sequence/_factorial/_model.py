@@ -14,7 +14,7 @@ from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp.emissions._binary_factors._part import BinaryFactorModel, check_outputs
 from skdp.emissions._kernels._binary_factors import write_centers, write_log_probs
-from skdp.sequence._hmm._messages import Batches
+from skdp.sequence._hmm._messages import Batches, Mask, check_possible
 from skdp.sequence._kernels import _evidence as kernels
 
 # Known bits of factors, which users pass.
@@ -23,6 +23,7 @@ from skdp.sequence._kernels import _evidence as kernels
 
 
 Bits = NDArray[np.int8]
+Order = NDArray[np.intp]
 
 
 def check_known_bits(y: Any, ptr: Places, n_factors: int | None, most: int = 0) -> Bits | None:
@@ -163,95 +164,71 @@ def name_paths(bits: Bits, known: Bits) -> Bits:
 # is steps ptr[s] to ptr[s + 1] - 1; for the other names, see `_kernels/_evidence`.
 
 
-class _Filter:
-    """Inputs of the filter, and buffers for one step."""
+class JointModel:
+    """Observations and a hidden Markov model with 2^F joint states, and buffers for one step."""
 
     def __init__(
-        self,
-        values: Floats,
-        on_probs: Floats,
-        centers: Floats,
-        precisions: Floats,
-        probit: NDArray[np.bool_],
+        self, values: Floats, on_probs: Floats, centers: Floats, precisions: Floats, probit: Mask
     ):
         self.n_states = centers.shape[1]
         log_probs = np.empty((2, *centers.shape))
         write_log_probs(centers, probit, log_probs)
+        self._on_probs, self._n_steps = on_probs, len(values)
         self._known = as_readonly(values), on_probs, centers, precisions, probit, log_probs
-        self._log_obs = np.empty(self.n_states)
-        self.current = np.empty(self.n_states)
+        self._log_obs, self._current = np.empty((2, self.n_states))
 
-    def run(
+    def _filter(
         self, ptr: Places, predicted: Floats, filtered: Floats, steps: Floats, *, goes_on: bool
     ) -> int:
         """Filter; return the first impossible sequence, or -1."""
         return kernels.filter_sequences(
-            as_readonly(ptr), goes_on, *self._known, self._log_obs, self.current, predicted,
+            as_readonly(ptr), goes_on, *self._known, self._log_obs, self._current, predicted,
             filtered, steps,
         )  # fmt: skip
 
+    def log_predictives(self, ptr: Places) -> Floats:
+        """Return log p(y_t given y_<t) of all steps, (N,); after an impossible step, all -inf."""
+        out = np.full(self._n_steps, -np.inf)
+        ring = np.empty((2, 1, self.n_states))
+        self._filter(ptr, ring[0], ring[1], out, goes_on=False)
+        return out
 
-def log_predictives(
-    ptr: Places,
-    values: Floats,
-    on_probs: Floats,
-    centers: Floats,
-    precisions: Floats,
-    probit: NDArray[np.bool_],
-    out: Floats,
-) -> None:
-    """Write log p(y_t given y_<t) of all steps, (N,); after an impossible step, all are -inf."""
-    out.fill(-np.inf)
-    known = _Filter(values, on_probs, centers, precisions, probit)
-    ring = np.empty((2, 1, known.n_states))
-    known.run(ptr, ring[0], ring[1], out, goes_on=False)
-
-
-def activities(
-    ptr: Places,
-    values: Floats,
-    on_probs: Floats,
-    centers: Floats,
-    precisions: Floats,
-    probit: NDArray[np.bool_],
-    most_kept: int,
-    out: Floats,
-) -> int:
-    """Write p(b_tf = 1 given y), (N, F); return the first impossible sequence, or -1."""
-    known, n = _Filter(values, on_probs, centers, precisions, probit), len(centers[0])
-    steps, following = np.empty(len(values)), np.empty(n)
-    message, folded = np.empty((2, n))
-    # The filtered probabilities of a whole sequence may not fit into memory. Then only those before
-    # each block of steps are kept, and those within a block are recomputed when it is smoothed.
-    for first, last in Batches(ptr, n):
-        begin, end = int(ptr[first]), int(ptr[last])
-        # Only a sequence in a separate batch may be long enough to be cut.
-        length = max(most_kept // n, int(np.sqrt(end - begin)) + 1)
-        cuts = [begin] if last - first > 1 else list(range(begin, end, length)) or [begin]
-        before = np.zeros((len(cuts), n))  # filtered, at the step before a block
-        ring = np.empty((2, 1, n))
-        for block in range(len(cuts) - 1):
-            part = np.array(cuts[block : block + 2])
-            if known.run(part, ring[0], ring[1], steps, goes_on=block > 0) >= 0:
-                return first
-            before[block + 1] = known.current
-        for block in range(len(cuts) - 1, -1, -1):
-            known.current[:] = before[block]
-            is_last = block == len(cuts) - 1
-            if len(cuts) > 1:
-                part = np.array([cuts[block], end if is_last else cuts[block + 1]])
-            else:
-                part = ptr[first : last + 1]
-            predicted, filtered = np.empty((2, int(part[-1] - part[0]), n))
-            impossible = known.run(part, predicted, filtered, steps, goes_on=block > 0)
-            if impossible >= 0:
-                return first + impossible
-            kernels.smooth_sequences(
-                as_readonly(part), not is_last, on_probs, filtered, predicted, following, message,
-                folded, out,
-            )  # fmt: skip
-            following[:] = predicted[0]  # the step after the previous block
-    return -1
+    def activities(self, ptr: Places, most_kept: int, out: Floats) -> int:
+        """Write p(b_tf = 1 given y), (N, F); return the first impossible sequence, or -1."""
+        n, steps = self.n_states, np.empty(self._n_steps)
+        message, folded, following = np.empty((3, n))
+        # The filtered probabilities of a whole sequence may not fit into memory. Then only those
+        # before each block of steps are kept, and those within a block are recomputed when it is
+        # smoothed.
+        for first, last in Batches(ptr, n):
+            begin, end = int(ptr[first]), int(ptr[last])
+            # Only a sequence in a separate batch may be long enough to be cut.
+            length = max(most_kept // n, int(np.sqrt(end - begin)) + 1)
+            cuts = [begin] if last - first > 1 else list(range(begin, end, length)) or [begin]
+            before = np.zeros((len(cuts), n))  # filtered, at the step before a block
+            ring = np.empty((2, 1, n))
+            for block in range(len(cuts) - 1):
+                part = np.array(cuts[block : block + 2])
+                if self._filter(part, ring[0], ring[1], steps, goes_on=block > 0) >= 0:
+                    return first
+                before[block + 1] = self._current
+            for block in range(len(cuts) - 1, -1, -1):
+                self._current[:] = before[block]
+                is_last = block == len(cuts) - 1
+                if len(cuts) > 1:
+                    part = np.array([cuts[block], end if is_last else cuts[block + 1]])
+                else:
+                    part = ptr[first : last + 1]
+                predicted, filtered = np.empty((2, int(part[-1] - part[0]), n))
+                impossible = self._filter(part, predicted, filtered, steps, goes_on=block > 0)
+                if impossible >= 0:
+                    return first + impossible
+                kernels.smooth_sequences(
+                    as_readonly(part), not is_last, self._on_probs, filtered, predicted,
+                    following, message, folded, out,
+                )  # fmt: skip
+                following[:] = predicted[0]  # the step after the previous block
+        return -1
 
 
 # Models with known parameters: likelihoods, posteriors and draws.
@@ -290,52 +267,39 @@ class FactorialModel:
         match. None: the F factors in their order.
     """
 
-    startprob: NDArray[np.float64]
-    transmat: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    noise_variance: NDArray[np.float64]
+    startprob: Floats
+    transmat: Floats
+    weights: Floats
+    noise_variance: Floats
     output: tuple[str, ...]
-    shares: NDArray[np.float64]
-    places: NDArray[np.intp] | None = None
+    shares: Floats
+    places: Order | None = None
 
-    def log_likelihoods(
-        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def log_likelihoods(self, ptr: Places, values: Floats) -> Floats:
         """Return log p(x) of every sequence, (n,)."""
-        steps = np.empty(len(values))
-        log_predictives(ptr, *self._joint(values), steps)
-        return np.add.reduceat(steps, ptr[:-1])
+        return np.add.reduceat(self._joint(values).log_predictives(ptr), ptr[:-1])
 
-    def log_predictives(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_predictives(self, values: Floats) -> Floats:
         """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
-        steps = np.empty(len(values))
-        log_predictives(np.array([0, len(values)]), *self._joint(values), steps)
-        return steps
+        return self._joint(values).log_predictives(np.array([0, len(values)]))
 
-    def posteriors(
-        self,
-        ptr: NDArray[np.int64],
-        values: NDArray[np.float64],
-        known: NDArray[np.int8] | None = None,
-    ) -> NDArray[np.float64]:
+    def posteriors(self, ptr: Places, values: Floats, known: Bits | None = None) -> Floats:
         """Return the probabilities that factors are on given x and known bits, (N, F).
 
         With `places`, return the probabilities of the G reference factors, (N, G); factors without
         a match are never on.
         """
         out = np.empty((len(values), len(self.shares)))
-        parts = self._joint(values, pad_known(known, out.shape[1]))
-        impossible = activities(ptr, *parts, MOST_KEPT, out)
-        if impossible >= 0:
-            raise ValueError(
-                f"Sequence {impossible} has probability 0 under a stored sample: its factors have "
-                "no distribution."
-            )
+        joint = self._joint(values, pad_known(known, out.shape[1]))
+        check_possible(
+            joint.activities(ptr, MOST_KEPT, out),
+            " under a stored sample: its factors have no distribution.",
+        )
         if self.places is not None:
             out = np.where(self.places >= 0, np.pad(out, ((0, 0), (0, 1)))[:, self.places], 0.0)
         return out
 
-    def draw_paths(self, n_steps: int, rng: np.random.Generator) -> NDArray[np.int8]:
+    def draw_paths(self, n_steps: int, rng: np.random.Generator) -> Bits:
         """Return activities drawn from the model, (n_steps, F)."""
         paths = np.empty((n_steps, len(self.shares)), dtype=np.int8)
         on = self.startprob[:, 1]
@@ -345,12 +309,12 @@ class FactorialModel:
             on = self.transmat[factors, paths[t], 1]
         return paths
 
-    def observe(self, paths: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.float64]:
+    def observe(self, paths: Bits, rng: np.random.Generator) -> Floats:
         """Return a draw of observations given activities, (n_steps, D)."""
         emission = BinaryFactorModel(paths, self.weights, self.noise_variance, self.output)
         return emission.sample(np.arange(len(paths)), rng)
 
-    def reorder(self, order: NDArray[np.intp], flipped: NDArray[np.bool_]) -> Self:
+    def reorder(self, order: Order, flipped: Mask) -> Self:
         """Return the same model with its factors in another order and some of them flipped.
 
         Factor f becomes the former factor ``order[f]``, or its opposite if ``flipped[f]``: on then
@@ -370,10 +334,7 @@ class FactorialModel:
             shares=np.where(flipped, 1.0 - shares, shares),
         )
 
-    def _joint(
-        self, values: NDArray[np.float64], known: NDArray[np.int8] | None = None
-    ) -> tuple[Floats, Floats, Floats, Floats, Any]:
-        """Return observations, and the model as a hidden Markov model with 2^F joint states."""
+    def _joint(self, values: Floats, known: Bits | None = None) -> JointModel:
         n_factors = len(self.shares)
         if n_factors > MOST_FACTORS:
             raise ValueError(
@@ -394,7 +355,7 @@ class FactorialModel:
             centers = np.vstack([centers, np.where(vectors.T == 1, np.inf, -np.inf)])
             precisions = np.append(precisions, np.ones(n_factors))
             probit = np.append(probit, np.ones(n_factors, dtype=np.bool_))
-        return values, on_probs, centers, precisions, probit
+        return JointModel(values, on_probs, centers, precisions, probit)
 
 
 # Alignment of the factors of the samples of one chain.
@@ -404,12 +365,12 @@ class FactorialDraw(NamedTuple):
     """A draw of the activities in the training data, which aligns factors, and its model."""
 
     model: FactorialModel
-    paths: NDArray[np.int8]  # (N, F) activities in the training data
+    paths: Bits  # (N, F) activities in the training data
     log_joint: float
 
 
 def name_factors(
-    samples: list[FactorialDraw], known: NDArray[np.int8] | None = None, *, exchangeable: bool
+    samples: list[FactorialDraw], known: Bits | None = None, *, exchangeable: bool
 ) -> tuple[list[FactorialModel], int]:
     """Return models with aligned factors, and the index of the reference, of highest log joint."""
     reference = int(np.argmax([sample.log_joint for sample in samples]))
@@ -429,9 +390,7 @@ def name_factors(
     return [_rename(s.model, *_match(paths, s.paths, named)) for s in samples], reference
 
 
-def _rename(
-    model: FactorialModel, matches: NDArray[np.intp], flipped: NDArray[np.bool_]
-) -> FactorialModel:
+def _rename(model: FactorialModel, matches: Order, flipped: Mask) -> FactorialModel:
     """Return a model with its factors in the order of `matches` (-1: none), unmatched ones last."""
     own = matches[matches >= 0]
     order = np.append(own, np.setdiff1d(np.arange(len(model.shares)), own))
@@ -443,9 +402,7 @@ def _rename(
     return replace(model, places=places)
 
 
-def _match(
-    reference: NDArray[np.int8], paths: NDArray[np.int8], named: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _match(reference: Bits, paths: Bits, named: Order) -> tuple[Order, Mask]:
     """Return the match of each reference factor, or -1, and whether its values are exchanged."""
     spins, others = 2.0 * reference - 1.0, 2.0 * paths - 1.0
     agreement = spins.T @ others

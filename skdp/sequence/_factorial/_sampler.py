@@ -12,12 +12,14 @@ from scipy.special import gammaln
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, next_double, next_open_double, shuffle
-from skdp._part import ChainComponent
+from skdp._part import ChainComponent, ChainState
 from skdp.data import SequencePanel
 from skdp.emissions._binary_factors._emission import Runs, find_factors, find_runs
 from skdp.emissions._binary_factors._part import BinaryFactorSampler, FixedAmplitudes, find_centers
+from skdp.emissions._common import Stream
 from skdp.processes._partitions import draw_mass, expected_features
 from skdp.sequence._factorial._model import (
+    Bits,
     FactorialDraw,
     FactorialModel,
     name_paths,
@@ -30,52 +32,42 @@ from skdp.sequence._kernels._evidence import AFTER_OFF, AFTER_ON, FIRST, FactorP
 from skdp.sequence._kernels._moves import make_exchanges, make_moves
 
 
-class FactorialState:
-    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+class FactorialState(ChainState):
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
 
-    def __init__(self, sampler: Any):
-        self._sampler = sampler
+    Transitions are integrated out of its log joint. The densities of weights and noise are included
+    if these are drawn: the density of weights in units of their prior scales, and that of noise as
+    a density of log precisions.
+    """
 
     @property
-    def activities(self) -> NDArray[np.int8]:
+    def activities(self) -> Bits:
         """Activities of the factors at every observation, (N, F); sequences are concatenated."""
         view = self._sampler.emission.factors.view()
         view.flags.writeable = False
         return view
 
     @property
-    def startprob(self) -> NDArray[np.float64]:
+    def startprob(self) -> Floats:
         """Probabilities that factors are off and on at the first step, (F, 2)."""
         on = self._sampler.on_probs[:, 0]
         return np.stack([1.0 - on, on], axis=-1)
 
     @property
-    def transmat(self) -> NDArray[np.float64]:
+    def transmat(self) -> Floats:
         """Transition probabilities from off, 0, and on, 1, (F, 2, 2)."""
         on = self._sampler.on_probs[:, 1:]
         return np.stack([1.0 - on, on], axis=-1)
 
     @property
-    def weights(self) -> NDArray[np.float64]:
+    def weights(self) -> Floats:
         """Weights w, (F + 1, D), the background in row 0."""
         return self._sampler.emission.all_weights()
 
     @property
-    def noise_variance(self) -> NDArray[np.float64]:
+    def noise_variance(self) -> Floats:
         """Variances of the noise, (D,), 1 for probit columns."""
         return 1.0 / self._sampler.emission.precisions
-
-    def log_joint(self) -> float:
-        """Return log p(observations, activities, weights, noise), with transitions integrated out.
-
-        The densities of weights and noise are included if these are drawn: the density of weights
-        in units of their prior scales, and that of noise as a density of log precisions.
-        """
-        return self._sampler.log_joint()
-
-    def copy(self) -> FactorialState:
-        """Return a state that later sweeps do not change."""
-        return FactorialState(self._sampler.copy())
 
 
 # Priors of the paths of factors: a given number of factors, or an Indian buffet.
@@ -87,7 +79,7 @@ MOST_FACTORS = 24
 """Number of factors that a buffet may have beyond twice the number that its prior expects."""
 
 
-def find_least(bits: NDArray[np.int8], on_probs: Floats) -> float:
+def find_least(bits: Bits, on_probs: Floats) -> float:
     """Return a*, the least probability of switching on of factors that are ever on, or 1."""
     return float(on_probs[bits.any(axis=0), AFTER_OFF].min(initial=1.0))
 
@@ -103,7 +95,7 @@ class GivenNumber(ChainComponent):
         self.counts = counts  # (3, 2), pseudo-counts for off and on: at first, after off, after on
         self.n_factors = n_factors
 
-    def draw_bits(self, ptr: Places, rng: NDArray[np.uint64]) -> tuple[NDArray[np.int8], Floats]:
+    def draw_bits(self, ptr: Places, rng: Stream) -> tuple[Bits, Floats]:
         """Return a draw of paths, (N, F), and of their probabilities of being on."""
         none = np.zeros((self.n_factors, 3, 2), dtype=np.int64)
         on_probs = self.draw_on_probs(none, rng)
@@ -111,13 +103,13 @@ class GivenNumber(ChainComponent):
         kernels.draw_paths(ptr, on_probs, bits, rng)
         return bits, on_probs
 
-    def draw_on_probs(self, counts: Places, rng: NDArray[np.uint64]) -> Floats:
+    def draw_on_probs(self, counts: Places, rng: Stream) -> Floats:
         """Return a draw of the probabilities of being on, (F, 3), given the counts."""
         on_probs = np.empty(counts.shape[:2])
         kernels.draw_on_probs(counts, self.counts, on_probs, rng)
         return on_probs
 
-    def draw_mass(self, counts: Places, rng: NDArray[np.uint64]) -> None:
+    def draw_mass(self, counts: Places, rng: Stream) -> None:
         """Do nothing: there is no buffet."""
 
     def mean_probs(self, counts: Places) -> Floats:
@@ -155,8 +147,7 @@ class BuffetNumber(ChainComponent):
         """Log alpha."""
         return float(np.log(self.mass))
 
-    def draw_bits(self, ptr: Places, rng: NDArray[np.uint64]) -> tuple[NDArray[np.int8], Floats]:
-        """Return a draw of paths given the mass, (N, K), and of their probabilities of being on."""
+    def draw_bits(self, ptr: Places, rng: Stream) -> tuple[Bits, Floats]:
         room = 16
         while True:  # the same draw with more room
             bits, stream = np.zeros((int(ptr[-1]), room), dtype=np.int8), rng.copy()
@@ -169,23 +160,18 @@ class BuffetNumber(ChainComponent):
         n = min(n, self.most)
         return np.ascontiguousarray(bits[:, :n]), self.draw_on_probs(counts[:n], rng)
 
-    def draw_on_probs(self, counts: Places, rng: NDArray[np.uint64]) -> Floats:
-        """Return a draw of the probabilities of being on, (K, 3), given the counts."""
+    def draw_on_probs(self, counts: Places, rng: Stream) -> Floats:
         on_probs = np.empty(counts.shape[:2])
         kernels.draw_on_probs(self._pool(counts), self._pooled_prior(), on_probs, rng)
         on_probs[:, FIRST] = on_probs[:, AFTER_OFF]
         return on_probs
 
-    def draw_mass(self, counts: Places, rng: NDArray[np.uint64]) -> None:
+    def draw_mass(self, counts: Places, rng: Stream) -> None:
         """Draw alpha given the number of factors."""
         self.mass = float(draw_mass(len(counts), self.expected, *self.mass_prior, rng))
 
     def draw_idle(
-        self,
-        bits: NDArray[np.int8],
-        on_probs: Floats,
-        scales: Floats,
-        rng: NDArray[np.uint64],
+        self, bits: Bits, on_probs: Floats, scales: Floats, rng: Stream
     ) -> tuple[Floats, Floats]:
         """Return factors that are never on: probabilities of being on, (n, 3), weights, (n, D)."""
         # Only those whose probability of switching on exceeds u ~ Uniform(0, a*) are needed.
@@ -200,13 +186,12 @@ class BuffetNumber(ChainComponent):
                 return probs[:n], weights[:n]
             room *= 2
 
-    def allows(self, bits: NDArray[np.int8], before: NDArray[np.int8]) -> bool:
+    def allows(self, bits: Bits, before: Bits) -> bool:
         """Return whether the number of factors ever on is within the bound or has not increased."""
         n = np.count_nonzero(bits.any(axis=0))
         return bool(n <= self.most or n <= np.count_nonzero(before.any(axis=0)))
 
     def mean_probs(self, counts: Places) -> Floats:
-        """Return the posterior means of the probabilities of being off and on, (K, 3, 2)."""
         sums = self._pool(counts) + self._pooled_prior()
         probs = sums / sums.sum(axis=2, keepdims=True)
         probs[:, FIRST] = probs[:, AFTER_OFF]
@@ -221,7 +206,6 @@ class BuffetNumber(ChainComponent):
         return float(result)
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
         return {"mass": self.mass}
 
     def _pool(self, counts: Places) -> Places:
@@ -262,15 +246,15 @@ class RunMoves(ChainComponent):
 
     def draw(
         self,
-        bits: NDArray[np.int8],
-        known: NDArray[np.int8] | None,
+        bits: Bits,
+        known: Bits | None,
         seen: Floats,
         totals: Floats,
         precisions: Floats,
         scales: Floats,
         priors: GivenNumber | BuffetNumber,
-        rng: NDArray[np.uint64],
-    ) -> NDArray[np.int8]:
+        rng: Stream,
+    ) -> Bits:
         """Return paths drawn from a chain that leaves p(paths given totals, precisions) invariant.
         Names are those of `FactorPaths`; a buffet may change F, and all factors are then ever on.
         """
@@ -345,8 +329,8 @@ class StepFactors(BinaryFactorSampler):
         self.amplitudes = StepAmplitudes(len(self.factors), self.probit)
 
     def start_paths(
-        self, bits: NDArray[np.int8], runs: Runs | None, n_factors: int | None,
-        rng: NDArray[np.uint64],
+        self, bits: Bits, runs: Runs | None, n_factors: int | None,
+        rng: Stream,
     ) -> None:  # fmt: skip
         """Start with given vectors or those that runs suggest, and draw their parameters."""
         if self.init == "random":
@@ -363,12 +347,12 @@ class StepFactors(BinaryFactorSampler):
 
     def draw_paths(
         self,
-        ptr: NDArray[np.int64],
-        known: NDArray[np.int8] | None,
+        ptr: Places,
+        known: Bits | None,
         priors: GivenNumber | BuffetNumber,
-        on_probs: NDArray[np.float64],
+        on_probs: Floats,
         block_size: int,
-        rng: NDArray[np.uint64],
+        rng: Stream,
     ) -> None:
         """Draw vectors given the probabilities of being on, weights, noise and known bits."""
         # Slice sampling (Teh, Gorur and Ghahramani, 2007): factors that are never on take part if
@@ -418,9 +402,9 @@ class StepFactors(BinaryFactorSampler):
     def draw_parameters(
         self,
         moves: RunMoves | None,
-        known: NDArray[np.int8] | None,
+        known: Bits | None,
         priors: GivenNumber | BuffetNumber,
-        rng: NDArray[np.uint64],
+        rng: Stream,
     ) -> None:
         """Draw weights and noise, after moves with the weights integrated out if there are any."""
         if moves is None:
@@ -450,23 +434,21 @@ WIDEST_NOISE = 4.0
 class FactorialSampler(ChainComponent):
     """Markov chain over activities, transitions, weights and noise of one panel."""
 
-    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_is_observed", "_known")
-    _known: NDArray[np.int8] | None
+    _data_attributes: ClassVar[tuple[str, ...]] = ("_ptr", "_is_observed", "known")
+    known: Bits | None  # of the first factors, (N, G)
 
     def __init__(
         self,
         panel: SequencePanel | LabeledPanel,
         emission: StepFactors,
         priors: GivenNumber | BuffetNumber,
-        init_stream: NDArray[np.uint64],
-        stream: NDArray[np.uint64],
+        init_stream: Stream,
+        stream: Stream,
         *,
         block_size: int,
     ):
-        self.emission = emission
-        self.priors = priors
+        self.emission, self.priors, self.stream = emission, priors, stream
         self.block_size = block_size  # factors that are drawn together
-        self.stream = stream
         self.moves = RunMoves() if emission.draws_weights else None
         self.attach(panel)
         if emission.init == "random":
@@ -481,16 +463,16 @@ class FactorialSampler(ChainComponent):
             None if priors.is_infinite else bits.shape[1], init_stream,
         )  # fmt: skip
         self._draw_transitions(init_stream)
-        known = self._known
-        self._known = None
+        known = self.known
+        self.known = None
         if self.moves is not None and emission.init == "data":
             self._anneal(self.moves.runs.scales, init_stream)
         if known is not None:
             self._begin_with(known, init_stream)
 
-    def _begin_with(self, known: NDArray[np.int8], rng: NDArray[np.uint64]) -> None:
+    def _begin_with(self, known: Bits, rng: Stream) -> None:
         """Name the first factors by known bits, which were ignored until now."""
-        self._known, emission = known, self.emission
+        self.known, emission = known, self.emission
         if self.moves is None:
             write_known(known, emission.factors)
         else:
@@ -499,7 +481,7 @@ class FactorialSampler(ChainComponent):
         emission.draw_parameters(None, None, self.priors, rng)
         self._draw_transitions(rng)
 
-    def _anneal(self, scales: Floats, rng: NDArray[np.uint64]) -> None:
+    def _anneal(self, scales: Floats, rng: Stream) -> None:
         """Begin with sweeps in which the noise is wide and gradually narrows."""
         emission, priors, stream = self.emission, self.priors, self.stream
         draws_noise, n_factors = emission.draws_noise, emission.factors.shape[1]
@@ -535,29 +517,22 @@ class FactorialSampler(ChainComponent):
 
     def attach(self, panel: SequencePanel | LabeledPanel) -> None:
         """Store the panel."""
-        self._known = None
-        if isinstance(panel, LabeledPanel):
-            panel, self._known = panel
+        panel, self.known = LabeledPanel.of(panel)
         self._ptr: Places = panel.ptr
         self._is_observed = observed_steps(panel.values)
         self.emission.attach(panel.values)
         if self.moves is not None:
             self.moves.attach(panel.ptr, panel.values)
 
-    @property
-    def known(self) -> NDArray[np.int8] | None:
-        """Known bits of the first factors, (N, G), or None."""
-        return self._known
-
     def sweep(self) -> None:
         """Draw the activities, moves of runs, weights and noise, then transitions."""
         self.emission.draw_paths(
-            self._ptr, self._known, self.priors, self.on_probs, self.block_size, self.stream
+            self._ptr, self.known, self.priors, self.on_probs, self.block_size, self.stream
         )
-        self.emission.draw_parameters(self.moves, self._known, self.priors, self.stream)
+        self.emission.draw_parameters(self.moves, self.known, self.priors, self.stream)
         self._draw_transitions(self.stream)
 
-    def _draw_transitions(self, rng: NDArray[np.uint64]) -> None:
+    def _draw_transitions(self, rng: Stream) -> None:
         self.counts = np.empty((self.emission.factors.shape[1], 3, 2), dtype=np.int64)
         kernels.count_transitions(self._ptr, self.emission.factors, self.counts)
         self.on_probs = self.priors.draw_on_probs(self.counts, rng)
@@ -568,7 +543,6 @@ class FactorialSampler(ChainComponent):
         return self.priors.log_probability(self.counts) + self.emission.log_density()
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
         shares = self._shares()
         return {
             "log_joint": self.log_joint(),
@@ -595,5 +569,4 @@ class FactorialSampler(ChainComponent):
         return FactorialDraw(model, emission.factors, self.log_joint())
 
     def state(self) -> FactorialState:
-        """Return a live view of the state."""
         return FactorialState(self)

@@ -12,23 +12,20 @@ from typing import Any, ClassVar, NamedTuple
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._executors import Distributed, Executor
 from skdp._numeric import Floats, Ints, Places
-from skdp._numeric._random import draw_key
 from skdp._part import ChainComponent
 from skdp.callback._checkpoint import part_header, read_checked, write_checked
 from skdp.data import PartitionedPanel, SequencePanel, concatenate
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import Coupling, values_for
-from skdp.sequence._durations._families import SummedDuration
 from skdp.sequence._hmm._first_states import (
     PossibleStates,
     Start,
     begin,
     check_followed,
     choose_stride,
-    count,
     find_order,
     follow,
     list_chosen,
@@ -36,16 +33,17 @@ from skdp.sequence._hmm._first_states import (
     write_possible_states,
 )
 from skdp.sequence._hmm._messages import (
-    HMMMessages,
     KnownStates,
     Mask,
-    SegmentMessages,
     count_pairs,
+    make_messages,
     observed_steps,
     rename_by_known,
+    take_key,
 )
 from skdp.sequence._hmm._sampler import HMMSampler
 from skdp.sequence._hmm._split_merge import (
+    Groups,
     LogTables,
     Splitter,
     StateSplitMerge,
@@ -54,8 +52,7 @@ from skdp.sequence._hmm._split_merge import (
     list_steps,
     log_probability_of_sums,
 )
-from skdp.sequence._hmm._transitions import Transitions
-from skdp.sequence._similarities._protocol import SimilaritySampler
+from skdp.sequence._hmm._transitions import Transitions, count_transitions
 
 # A partition of a panel in the process that holds it.
 #
@@ -72,8 +69,8 @@ class Orders(NamedTuple):
     startprob: Floats
     transmat: Floats
     tables: tuple[Floats, Floats] | None  # of durations
-    key: NDArray[np.uint64]  # of the streams of states
-    missing_key: NDArray[np.uint64]  # of the streams of missing values
+    key: Stream  # of the streams of states
+    missing_key: Stream  # of the streams of missing values
 
 
 Found = tuple[Any, ...]
@@ -88,7 +85,7 @@ class PanelChain:
     emission: Any  # a `SummedEmission` with the observations
     duration: Any  # a `SummedDuration` or None
     states: Places
-    kept: dict[int, NDArray[np.int32]] = field(default_factory=dict)  # states by their sweep
+    kept: dict[int, Ints] = field(default_factory=dict)  # states by their sweep
     move: Any = None  # state of an unfinished move
 
 
@@ -102,11 +99,11 @@ class PanelPartition:
     first_sequence: int = 0  # index in the whole panel
     first_step: int = 0  # index in the whole panel
     chains: dict[int, PanelChain] = field(default_factory=dict)
-    start: Start | None = None  # in the first partition, while first states are sought
-    known: KnownStates | None = None
+    start: Any = None  # `Start`, in the first partition, while first states are sought
+    known: Any = None  # KnownStates, if any step's state is known
 
     @cached_property
-    def is_observed(self) -> NDArray[np.bool_]:
+    def is_observed(self) -> Mask:
         """Whether any value of each step was observed, (N,)."""
         return observed_steps(self.panel.values)
 
@@ -132,12 +129,10 @@ class PanelPartition:
 
     def count_known(self, c: int) -> tuple[Places]:
         """Count the steps by state and known state."""
-        assert self.known is not None
         return (self.known.count(self.chains[c].states),)
 
     def write_known(self, c: int) -> None:
         """Write the known states of known steps."""
-        assert self.known is not None
         self.known.write(self.chains[c].states)
 
     def take_values(self, steps: Places) -> tuple[list[Floats]]:
@@ -152,8 +147,7 @@ class PanelPartition:
     def compute(self, f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the result of `f` for the observations."""
         with self._naming():
-            result: tuple[Any, ...] = f(self.panel.values, *args)
-        return result
+            return f(self.panel.values, *args)
 
     def compute_sequences(self, f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the result of `f` for the sequences."""
@@ -197,9 +191,9 @@ class PanelPartition:
         transitions: Transitions,
         emission: Any,
         init: str,
-        rng: NDArray[np.uint64],
+        rng: Stream,
         are_all: bool,
-    ) -> tuple[NDArray[np.uint64], Any]:
+    ) -> tuple[Stream, Any]:
         """Seek the first states of some sequences; return the stream and the learned model."""
         rng, (panels,) = rng.copy(), some
         self.start = begin(concatenate(panels), transitions, emission, init, rng, are_all=are_all)
@@ -207,18 +201,11 @@ class PanelPartition:
 
     def take_start(self) -> tuple[Ints]:
         """Return the first states that were found."""
-        assert self.start is not None
         states, self.start = self.start.states.astype(np.int32), None
         return (states,)
 
     def follow(
-        self,
-        c: int,
-        states: tuple[Ints],
-        learned: Start,
-        key: NDArray[np.uint64],
-        stride: int,
-        begin_at: int,
+        self, c: int, states: tuple[Ints], learned: Start, key: Stream, stride: int, begin_at: int
     ) -> tuple[list[int], int]:
         """Store the first states of the chosen sequences, and draw those of the others."""
         chain = self.chains[c]
@@ -232,9 +219,8 @@ class PanelPartition:
 
     def count_chosen(self, stride: int) -> tuple[list[int]]:
         """Return the number of steps of chosen sequences."""
-        return (
-            [int(np.count_nonzero(list_chosen(self.panel.ptr, stride, self.first_sequence)[1]))],
-        )
+        _, is_chosen = list_chosen(self.panel.ptr, stride, self.first_sequence)
+        return ([int(np.count_nonzero(is_chosen))],)
 
     def set_states(self, c: int, states: Places) -> None:
         """Set the first states."""
@@ -245,7 +231,7 @@ class PanelPartition:
         states = self.chains[c].states
         states[:] = order[states]
 
-    def complete(self, c: int, emission: Any, key: NDArray[np.uint64]) -> None:
+    def complete(self, c: int, emission: Any, key: Stream) -> None:
         """Draw the missing values, given parameters."""
         chain = self.chains[c]
         chain.emission.adopt(emission.copy())
@@ -254,7 +240,7 @@ class PanelPartition:
     def count(self, c: int, n_states: int) -> Found:
         """Return the transitions, measures of the emission, and observed steps of each state."""
         chain = self.chains[c]
-        counts = count(self.panel.ptr, chain.states, n_states)
+        counts = count_transitions(self.panel.ptr, chain.states, n_states)
         lengths = ()
         if chain.duration is not None:
             lengths = chain.duration.add_up(self.panel.ptr, chain.states)
@@ -271,11 +257,7 @@ class PanelPartition:
         if self.known is not None:
             self.known.clamp(log_obs)
         known = self.panel.ptr, orders.startprob, orders.transmat, log_obs
-        messages: HMMMessages | SegmentMessages = (
-            HMMMessages(*known)
-            if orders.tables is None
-            else SegmentMessages(*known, *orders.tables)
-        )
+        messages = make_messages(*known, orders.tables)
         impossible = messages.sample_states_with(states, orders.key, self.first_sequence)
         chain.emission.complete_with(states, orders.missing_key, self.first_step)
         _, *found = self.count(c, n_states)
@@ -288,8 +270,7 @@ class PanelPartition:
     def add_up(self, c: int, found: Found) -> tuple[Any, ...]:
         """Return the sums of the emission, given the measures of all partitions."""
         chain = self.chains[c]
-        sums: tuple[Any, ...] = chain.emission.add_up(chain.states, found[2])
-        return sums
+        return chain.emission.add_up(chain.states, found[2])
 
     def keep(self, c: int, sweep: int) -> None:
         """Keep the current states."""
@@ -347,9 +328,16 @@ class DistributedPanel(Distributed):
         self.known = known
         each: list[Any] = [None] * len(self.sizes)
         if known is not None:
-            ends = np.cumsum([n_steps for _, n_steps in self.sizes])
-            each = [(own, known.n_states) for own in np.split(known.states, ends[:-1])]
+            each = [(own, known.n_states) for own in self.split(known.states)]
         self.run("set_known", each=each)
+
+    def split(self, states: Any) -> list[Any]:
+        """Return the states of the steps of each partition."""
+        return np.split(states, np.cumsum([n_steps for _, n_steps in self.sizes])[:-1])
+
+    def bounds(self) -> Places:
+        """Return the bounds of all sequences in the whole panel, (n + 1,)."""
+        return np.append(0, np.cumsum(self.sum("list_lengths")[0]))
 
     @property
     def n_units(self) -> int:
@@ -369,7 +357,7 @@ class DistributedPanel(Distributed):
         self.run("read", each=self._paths(folder))
 
     def seek_first_states(
-        self, c: int, transitions: Transitions, emission: Any, init: str, rng: NDArray[np.uint64]
+        self, c: int, transitions: Transitions, emission: Any, init: str, rng: Stream
     ) -> None:
         """Set the first states of chain `c`, as `write_first_states` does for a whole panel."""
         # The process of the first partition seeks them, on some sequences of all partitions.
@@ -378,9 +366,7 @@ class DistributedPanel(Distributed):
         rng[:], learned = self.first("seek", some, transitions, emission, init, rng, stride == 1)
         emission.adopt(learned.emission)
         (sizes,) = self.sum("count_chosen", stride)
-        key = np.zeros_like(rng)
-        if stride > 1:
-            draw_key(rng, key)
+        key = take_key(rng) if stride > 1 else np.zeros_like(rng)
         states = self._executor.call(0, "take_start")
         shared = self.share(learned)
         begins = (np.cumsum(sizes) - sizes).tolist()
@@ -392,12 +378,7 @@ class DistributedObservations:
     """Observations of a panel in partitions, with the interface of `ObservedSequences`."""
 
     def __init__(self, data: DistributedPanel):
-        self._data = data
-
-    @property
-    def n_features(self) -> int:
-        """Number D of columns."""
-        return self._data.n_features
+        self._data, self.n_features = data, data.n_features
 
     def sum(self, f: Callable[..., Any], *args: Any) -> tuple[Any, ...]:
         """Return the sum over partitions of tuples ``f(values, *args)``."""
@@ -433,8 +414,7 @@ class PartitionPossibleStates(PossibleStates):
 
     def add_up(self, measured: tuple[Any]) -> tuple[Any, ...]:
         """Return the sums of the emission, given the measures of all partitions."""
-        sums: tuple[Any, ...] = self.emission.add_up(self.states, measured[0])
-        return sums
+        return self.emission.add_up(self.states, measured[0])
 
     def count_all(self) -> tuple[Places]:
         """Return the transitions of the current states."""
@@ -477,8 +457,7 @@ class DistributedPossibleStates:
         return float(self._emission.log_evidence())
 
     def count(self) -> Places:
-        counts: Places = self._sum("count_all")[0]
-        return counts
+        return self._sum("count_all")[0]
 
     def decode(self, startprob: Floats, transmat: Floats) -> bool:
         return not self._sum("decode_given", *self._learned, startprob, transmat)[0]
@@ -520,7 +499,7 @@ class StepGroups(Splitter):
         """Condition the emission on groups."""
         self.emission.take(about[0], sums)
 
-    def add(self, groups: NDArray[np.int8], *, are_whole: bool = True) -> About:
+    def add(self, groups: Groups, *, are_whole: bool = True) -> About:
         """Store groups under the next number; return their statistics."""
         self._groups.append(groups)
         measured = self.emission.measure(groups.astype(np.int64))
@@ -531,16 +510,13 @@ class StepGroups(Splitter):
 
     def add_up(self, number: int, about: About) -> tuple[Any, ...]:
         """Return the sums of the emission of groups."""
-        sums: tuple[Any, ...] = self.emission.add_up(
-            self._groups[number].astype(np.int64), about[0]
-        )
-        return sums
+        return self.emission.add_up(self._groups[number].astype(np.int64), about[0])
 
     # Groups
 
-    def make_all_but(self, first: int) -> About:
-        """Make groups of one window and of all others."""
-        return self.add(self.all_but(first))
+    def make(self, method: str, *args: Any) -> About:
+        """Make groups by a method of `Splitter` that takes no others."""
+        return self.add(getattr(self, method)(*args))
 
     def make_anchors(self, windows: tuple[int, int]) -> About:
         """Make groups of one window each."""
@@ -551,10 +527,6 @@ class StepGroups(Splitter):
         self.take(about, sums)
         return self.add(self.gather_windows(*windows))
 
-    def make_whole(self) -> About:
-        """Put all steps into group 0."""
-        return self.add(self.whole())
-
     def make_exchanged(self, number: int) -> About:
         """Make groups with exchanged labels."""
         return self.add(self.exchange(self._groups[number]))
@@ -562,10 +534,6 @@ class StepGroups(Splitter):
     def make_of_state(self, b: int) -> About:
         """Put the steps of one state into group 1."""
         return self.add(self.group_by(self._states, b))
-
-    def make_drawn(self, key: NDArray[np.uint64]) -> About:
-        """Draw groups from the model."""
-        return self.add(self._two_states.draw_with(key))
 
     # Other requests
 
@@ -582,6 +550,10 @@ class StepGroups(Splitter):
         self.take(about, sums)
         gains = self.gains_of([window for _, window in places])
         return ([(i, float(gain)) for (i, _), gain in zip(places, gains, strict=True)],)
+
+    def draw(self, key: Stream) -> Groups:
+        """Draw groups from the model."""
+        return self._two_states.draw_with(key)
 
     def set_model(self, about: About, sums: tuple[Any, ...], tables: LogTables) -> None:
         """Make the model of two states given groups."""
@@ -603,14 +575,11 @@ class DistributedStepGroups:
     def __init__(self, data: DistributedPanel, number: int, about: Any):
         self._data = data
         self.number, self.about = number, about  # `about`: handle of the sum of statistics
-        self._found: About | None = None
 
-    @property
+    @cached_property
     def found(self) -> About:
         """Statistics of the groups."""
-        if self._found is None:
-            self._found = self._data.result(self.about)
-        return self._found
+        return self._data.result(self.about)
 
 
 class DistributedTwoStates:
@@ -620,14 +589,10 @@ class DistributedTwoStates:
         self._splitter = splitter
         splitter.run("set_model", *learned, tables)
 
-    def draw(self, rng: NDArray[np.uint64]) -> DistributedStepGroups:
-        """Return a draw of the groups of all steps."""
-        key = np.empty_like(rng)
-        draw_key(rng, key)
-        return self._splitter.make("make_drawn", key)
+    def draw(self, rng: Stream) -> DistributedStepGroups:
+        return self._splitter.make("make", "draw", take_key(rng))
 
     def log_probability(self, groups: DistributedStepGroups) -> float:
-        """Return the log probability of a draw."""
         (sums,) = self._splitter.sum("add_logs", groups.number)
         return log_probability_of_sums(sums, has_known=self._splitter.has_known)
 
@@ -644,7 +609,7 @@ class DistributedSplitter(Splitter):
         emission: Any,
         transitions: Transitions,
         mass: float,
-        rng: NDArray[np.uint64],
+        rng: Stream,
         *,
         has_known: bool,
     ):
@@ -697,7 +662,7 @@ class DistributedSplitter(Splitter):
         return int(self._ends[-1])
 
     def compare_windows(self, first: int, others: list[int]) -> Floats:
-        groups = self.make("make_all_but", each=[places[0] for places in self._locate(first)])
+        groups = self.make("make", "all_but", each=[places[0] for places in self._locate(first)])
         each = [
             [(i, window) for i, window in enumerate(places) if window >= 0]
             for places in self._locate(*others)
@@ -725,15 +690,13 @@ class DistributedSplitter(Splitter):
         return DistributedTwoStates(self, self._learned, tables)
 
     def count(self, groups: DistributedStepGroups) -> tuple[Places, Places, Places]:
-        into, out_of, within = groups.found[1:4]
-        return into, out_of, within
+        return groups.found[1:4]
 
     def sizes(self, groups: DistributedStepGroups) -> tuple[int, int]:
-        zeros, ones = groups.found[4].tolist()
-        return zeros, ones
+        return tuple(groups.found[4].tolist())
 
     def whole(self) -> DistributedStepGroups:
-        return self.make("make_whole")
+        return self.make("make", "whole")
 
     def exchange(self, groups: DistributedStepGroups) -> DistributedStepGroups:
         return self.make("make_exchanged", groups.number)
@@ -748,18 +711,10 @@ class DistributedSplitter(Splitter):
 class DistributedSplitMerge(StateSplitMerge):
     """Moves on the states of a panel in partitions, and on two weights beta."""
 
-    def __init__(
-        self,
-        data: DistributedPanel,
-        c: int,
-        counts: Places,
-        transitions: Transitions,
-        emission: Any,
-        rng: NDArray[np.uint64],
-    ):
+    def __init__(self, data: DistributedPanel, c: int, counts: Places, *args: Any):
         nowhere = np.empty(0, dtype=np.int64)
-        super().__init__(nowhere, nowhere, transitions, emission, rng, known=data.known)
-        self._data, self._c, self._now = data, c, counts
+        super().__init__(nowhere, nowhere, *args)
+        self._data, self._c, self._now, self._known = data, c, counts, data.known
 
     def try_once(self) -> bool:
         """Propose a split or a merge; return whether it was accepted."""
@@ -770,11 +725,9 @@ class DistributedSplitMerge(StateSplitMerge):
     def _count(self) -> Places:
         return self._now
 
-    def _splitter(self, a: int, b: int, other: int) -> DistributedSplitter:
-        transitions = self._transitions
-        mass = transitions.alpha * (transitions.weights[a] + transitions.weights[other])
+    def _make_splitter(self, a: int, b: int, mass: float) -> DistributedSplitter:
         return DistributedSplitter(
-            self._data, self._c, a, b, self._emission, transitions, mass, self._rng,
+            self._data, self._c, a, b, self._emission, self._transitions, mass, self._rng,
             has_known=self._is_known(a),
         )  # fmt: skip
 
@@ -791,29 +744,14 @@ class DistributedHMMSampler(HMMSampler):
 
     _data_attributes: ClassVar[tuple[str, ...]] = ("data", "_found", "_sums")
 
-    def __init__(
-        self,
-        data: DistributedPanel,
-        c: int,
-        transitions: Transitions,
-        emission: Any,
-        init_stream: NDArray[np.uint64],
-        stream: NDArray[np.uint64],
-        *,
-        similarity: SimilaritySampler | None = None,
-        duration: SummedDuration | None = None,
-        n_frozen: int = 0,
-        init: Any = "auto",
-    ):
+    def __init__(self, data: DistributedPanel, c: int, *args: Any, **options: Any):
         self.c = c
-        self.n_frozen = n_frozen
-        self.n_sweeps = 0
-        self.transitions, self.emission = transitions, emission
-        self.similarity, self.duration = similarity, duration
-        self.stream = stream
-        self.attach(data)
+        super().__init__(data, *args, **options)
+
+    def _write_first_states(self, panel: Any, init: Any, rng: Stream) -> None:
+        data, c = self.data, self.c
         if isinstance(init, str):
-            data.seek_first_states(c, transitions, emission, init, init_stream)
+            data.seek_first_states(c, self.transitions, self.emission, init, rng)
         else:
             data.run("set_states", c, each=init)
         if data.known is not None:
@@ -824,7 +762,6 @@ class DistributedHMMSampler(HMMSampler):
         log_similarity = self._known_similarity()
         if log_similarity is not None and isinstance(init, str):
             self._agree_with(log_similarity)
-        self._begin(init_stream)
 
     def _agree_with(self, log_similarity: Floats) -> None:
         """Fit the order and the paths of first states to known similarities."""
@@ -843,7 +780,7 @@ class DistributedHMMSampler(HMMSampler):
     def attach(self, data: Any) -> None:
         """Attach the partitions, which may have been restored from files."""
         self.data: DistributedPanel = data
-        parameters = data.share(self._parameters())
+        parameters = data.share(self.emission.copy())
         (flags,) = data.sum("begin", self.c, parameters, data.share(self.duration))
         self._is_incomplete = any(flags)
         self._is_complete = False
@@ -858,36 +795,26 @@ class DistributedHMMSampler(HMMSampler):
 
     @property
     def known(self) -> KnownStates | None:
-        """The known states of the panel."""
         return self.data.known
 
     def bounds(self) -> Places:
-        """Return the bounds of sequences in the whole panel."""
-        return np.append(0, np.cumsum(self.data.sum("list_lengths")[0]))
+        return self.data.bounds()
 
     def observations(self, steps: Places) -> Floats:
-        """Return the observations of some steps of the whole panel, in ascending order."""
         return np.concatenate(self.data.sum("take_values", steps)[0])
-
-    def _parameters(self) -> Any:
-        """Return the sampler of the observations, for partitions to copy from."""
-        return self.emission.copy()
 
     # Operations on steps
 
     def _draw_states(self) -> int:
-        key, missing_key = np.empty((2, 4), dtype=np.uint64)
-        startprob, transmat = self.transitions.matrix()
-        draw_key(self.stream, key)
-        if self._is_incomplete:
-            draw_key(self.stream, missing_key)
+        key = take_key(self.stream)
+        missing_key = take_key(self.stream) if self._is_incomplete else np.zeros_like(key)
         tables = None if self.duration is None else self.duration.tables()
-        orders = Orders(self._parameters(), startprob, transmat, tables, key, missing_key)
+        known = *self.transitions.matrix(), tables
+        orders = Orders(self.emission.copy(), *known, key, missing_key)
         self._find(self.data.total("sweep", self.c, self.data.share(orders)))
         self._is_complete = True
         self._count_moved(orders)
-        impossible: int = min(self._found[0], default=-1)
-        return impossible
+        return min(self._found[0], default=-1)
 
     def _count_moved(self, orders: Orders) -> None:
         """Count the bytes of orders and results that are exchanged with other processes."""
@@ -916,24 +843,22 @@ class DistributedHMMSampler(HMMSampler):
             self._take_counts()
         return has_moved
 
-    def _draw_duration(self, rng: NDArray[np.uint64]) -> None:
-        duration: Any = self.duration
+    def _draw_duration(self, duration: Any, rng: Stream) -> None:
         duration.take(self._found[4:])
         duration.draw_parameters(rng)
 
-    def _draw_emission(self, rng: NDArray[np.uint64], coupling: Coupling | None = None) -> None:
+    def _draw_emission(self, rng: Stream, coupling: Coupling | None = None) -> None:
         if self._is_incomplete and not self._is_complete:
-            key = np.empty(4, dtype=np.uint64)
-            draw_key(rng, key)
+            key = take_key(rng)
             self.data.result(self._sums)
-            self.data.run("complete", self.c, self.data.share(self._parameters()), key)
+            self.data.run("complete", self.c, self.data.share(self.emission.copy()), key)
             self._take_counts()
         self._is_complete = False
         emission: Any = self.emission
         emission.take(self._found[2], self.data.result(self._sums))
         emission.draw_parameters(rng)
 
-    def _shares(self) -> NDArray[np.float64]:
+    def _shares(self) -> Floats:
         counts: Places = self._found[3]
         return counts / counts.sum()
 
@@ -942,5 +867,4 @@ class DistributedHMMSampler(HMMSampler):
         return self.n_sweeps
 
     def count_pairs(self, first: int, second: int, n_states: int) -> Places:
-        """Count the observed steps by their pair of states in two kept draws."""
         return self.data.sum("count_pairs", self.c, first, second, n_states)[0]

@@ -12,14 +12,21 @@ from numpy.typing import NDArray
 
 from skdp._checks import as_array
 from skdp._numeric import Floats, Places
-from skdp._numeric._random import draw_key
 from skdp.data import SequencePanel
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import CollapsedEmission, SummedEmission, values_for
 from skdp.inference._chain import check_interrupts
-from skdp.sequence._hmm._messages import HMMMessages, KnownStates, Mask, decode, rename_by_known
+from skdp.sequence._hmm._messages import (
+    HMMMessages,
+    KnownStates,
+    Mask,
+    check_possible,
+    decode,
+    rename_by_known,
+    take_key,
+)
 from skdp.sequence._hmm._split_merge import Splitter, StateRegrouping, list_steps
-from skdp.sequence._hmm._transitions import Transitions
-from skdp.sequence._kernels._transitions import count_transitions
+from skdp.sequence._hmm._transitions import Transitions, count_transitions
 
 # Given first states, their order, and first states by splits and merges.
 
@@ -127,18 +134,13 @@ def _climb(
 class InitialSplitMerge(StateRegrouping):
     """First states: a single state, split and merged as long as the probability grows."""
 
-    def __init__(
-        self,
-        ptr: Places,
-        states: Places,
-        transitions: Transitions,
-        emission: CollapsedEmission,
-        rng: NDArray[np.uint64],
-    ):
+    def __init__(self, *args: Any):
+        super().__init__(*args)
         # Without self-transitions, as in models with durations, the time that a state lasts would
         # have no effect here, and several states would be created for the same observations.
-        super().__init__(ptr, states, transitions.with_self_transitions(), emission, rng)
-        self._weights = np.full(transitions.n_states, 1.0 / transitions.n_states)
+        self._transitions = self._transitions.with_self_transitions()
+        n_states = self._transitions.n_states
+        self._weights = np.full(n_states, 1.0 / n_states)
 
     def run(self) -> None:
         """Write the states."""
@@ -326,9 +328,7 @@ class PossibleStates:
 
     def count(self) -> Places:
         """Return the transitions of the current states, (J + 1, J)."""
-        counts = np.empty((self.n_states + 1, self.n_states), dtype=np.int64)
-        count_transitions(self._ptr, self.states, counts)
-        return counts
+        return count_transitions(self._ptr, self.states, self.n_states)
 
     def decode(self, startprob: Floats, transmat: Floats) -> bool:
         """Make the most probable paths the current states, and return whether all are possible."""
@@ -433,7 +433,7 @@ def choose_stride(n_sequences: int, n_steps: int) -> int:
     return max(n_steps // MOST_STEPS, 1) if n_sequences > 1 else 1
 
 
-def list_chosen(ptr: Places, stride: int, number: int = 0) -> tuple[Places, NDArray[np.bool_]]:
+def list_chosen(ptr: Places, stride: int, number: int = 0) -> tuple[Places, Mask]:
     """Return indices of chosen sequences, of which the first is `number`, and a mask of steps."""
     numbers = np.arange(number, number + len(ptr) - 1)
     is_chosen = numbers % stride == 0
@@ -446,7 +446,7 @@ def write_first_states(
     transitions: Transitions,
     emission: Any,
     init: Any,
-    rng: NDArray[np.uint64],
+    rng: Stream,
     log_similarity: Floats | None = None,
     known: KnownStates | None = None,
 ) -> None:
@@ -465,17 +465,16 @@ def write_first_states(
     else:
         chosen, is_chosen = list_chosen(panel.ptr, stride)
         start = begin(panel[chosen], transitions, emission, init, rng)
-        key = np.empty_like(rng)
-        draw_key(rng, key)
-        impossible = follow(panel.ptr, states, emission, start, is_chosen, key)
-        check_followed(impossible)
+        key = take_key(rng)
+        check_followed(follow(panel.ptr, states, emission, start, is_chosen, key))
     if known is not None:
         states[:] = rename_by_known(known.count(states))[states]
         known.write(states)
     if log_similarity is None:
         return
     if known is None:
-        order = find_order(count(panel.ptr, states, transitions.n_states), log_similarity[:-1])
+        counts = count_transitions(panel.ptr, states, transitions.n_states)
+        order = find_order(counts, log_similarity[:-1])
         states[:] = order[states]
     if np.isneginf(log_similarity).any() and isinstance(emission, CollapsedEmission):
         relaxed = relax_transitions(transitions, log_similarity)
@@ -483,20 +482,8 @@ def write_first_states(
         write_possible_states(PossibleStates(panel.ptr, states, allowed, emission, known), relaxed)
 
 
-def count(ptr: Places, states: Places, n_states: int) -> Places:
-    """Return the numbers of transitions, including self-transitions, (J + 1, J)."""
-    counts = np.empty((n_states + 1, n_states), dtype=np.int64)
-    count_transitions(ptr, states, counts)
-    return counts
-
-
 def seek_states(
-    ptr: Places,
-    states: Places,
-    transitions: Transitions,
-    emission: Any,
-    init: str,
-    rng: NDArray[np.uint64],
+    ptr: Places, states: Places, transitions: Transitions, emission: Any, init: str, rng: Stream
 ) -> None:
     """Write first states, by splits and merges or by the emission's initialization."""
     can_split = isinstance(emission, CollapsedEmission) and emission.starts_with_one_state
@@ -511,7 +498,7 @@ def begin(
     transitions: Transitions,
     emission: Any,
     init: str,
-    rng: NDArray[np.uint64],
+    rng: Stream,
     *,
     are_all: bool = False,
 ) -> Start:
@@ -537,8 +524,8 @@ def follow(
     states: Places,
     emission: Any,
     start: Start,
-    is_chosen: NDArray[np.bool_],
-    key: NDArray[np.uint64],
+    is_chosen: Mask,
+    key: Stream,
     number: int = 0,
 ) -> int:
     """Write states of chosen sequences, draw the others; return the first impossible one, or -1."""
@@ -555,8 +542,5 @@ def follow(
 
 def check_followed(impossible: int) -> None:
     """Raise unless the number of the first impossible sequence is -1."""
-    if impossible >= 0:
-        raise ValueError(
-            f"Sequence {impossible} has probability 0 given the first states of others: its "
-            "observations are too far from theirs."
-        )
+    rest = " given the first states of others: its observations are too far from theirs."
+    check_possible(impossible, rest)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._numeric import Floats, Places
 from skdp.data._frames import continue_index
@@ -25,28 +24,39 @@ _PRECISION = 1e-10
 """Precision of the probabilities of quantiles, relative to the smaller tail."""
 
 
+def pick(ends: Floats, uniform: Any) -> Any:
+    """Return indices drawn in proportion to weights, given their cumulative sums."""
+    places = np.searchsorted(ends, uniform * ends[-1], side="right")
+    return np.minimum(places, len(ends) - 1)
+
+
 def follow(ends: Floats, transmat: Floats, leaving: Floats | None, n_steps: int) -> Floats:
     """Return the probabilities of the next states, (n, n_steps, J), after `ends`, (n, A, J)."""
-    n, n_ages, n_states = ends.shape
-    out = np.empty((n, n_steps, n_states))
-    for s in range(n):
-        ages = ends[s]
+    out = np.empty((len(ends), n_steps, ends.shape[2]))
+    for s, ages in enumerate(ends):
         for h in range(n_steps):
-            if leaving is None:
-                ages = ages @ transmat
-            else:
-                gone = ages * leaving
-                older = ages - gone
-                ages = np.empty((n_ages, n_states))
-                ages[0] = gone.sum(axis=0) @ transmat
-                ages[1:] = older[:-1]  # nothing is older than the longest duration
+            ages = move_ahead(ages, transmat, leaving)
             row = ages.sum(axis=0)
             out[s, h] = row / row.sum()
     return out
 
 
-def log_tables_to_leaving(log_pmf: Floats, log_survival: Floats) -> Floats:
-    """Return P(D = d given D >= d), (D, J), given tables (J, D)."""
+def move_ahead(ages: Floats, transmat: Floats, leaving: Floats | None) -> Floats:
+    """Return the probabilities of states and ages, (A, J), after one more step."""
+    if leaving is None:
+        return ages @ transmat
+    gone = ages * leaving
+    moved = np.empty(ages.shape)
+    moved[0] = gone.sum(axis=0) @ transmat
+    moved[1:] = (ages - gone)[:-1]  # nothing is older than the longest duration
+    return moved
+
+
+def find_leaving(tables: tuple[Floats, Floats] | None) -> Floats | None:
+    """Return P(D = d given D >= d), (D, J), given log tables (J, D); None without durations."""
+    if tables is None:
+        return None
+    log_pmf, log_survival = tables
     reached = log_survival > -np.inf
     logs = np.where(reached, log_pmf, 0.0) - np.where(reached, log_survival, 0.0)
     leaving = np.minimum(np.exp(logs), 1.0)
@@ -58,14 +68,10 @@ class StateMoves:
     """Steps of states and the ages of their segments, forward and back."""
 
     def __init__(self, transmat: Floats, tables: tuple[Floats, Floats] | None):
-        self.transmat, self.leaving = transmat, None  # (A, J): P(a segment of this age has ended)
-        self.n_ages = 1
-        if tables is not None:
-            self.n_ages = tables[0].shape[1]
-        if len(transmat) == 1:
-            self.transmat = np.ones((1, 1))  # the only state has no successor: it stays
-        elif tables is not None:
-            self.leaving = log_tables_to_leaving(*tables)
+        self.transmat, self.leaving = transmat, find_leaving(tables)
+        if len(transmat) == 1:  # the only state has no successor: it stays
+            self.transmat, self.leaving = np.ones((1, 1)), None
+        self.n_ages = 1 if self.leaving is None else len(self.leaving)
 
     def move(self, ages: Floats) -> Floats:
         """Return amounts of states and ages, (A, J, ...), after one more step."""
@@ -250,7 +256,7 @@ def has_index(X: Any) -> bool:
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
-def as_frame(frame: Any, forecast: Forecast, levels: NDArray[np.float64], symbols: Any) -> Any:
+def as_frame(frame: Any, forecast: Forecast, levels: Floats, symbols: Any) -> Any:
     """Return the forecast after the rows of a data frame as a data frame."""
     import pandas as pd
 

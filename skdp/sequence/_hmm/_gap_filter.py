@@ -42,7 +42,7 @@ from skdp.emissions._gaussian._autoregressive_model import (
 )
 from skdp.emissions._gaussian._autoregressive_sampler import WideAutoregressiveModel
 from skdp.sequence._hmm._forecast import StateMoves
-from skdp.sequence._hmm._messages import HMMMessages, KnownStates
+from skdp.sequence._hmm._messages import HMMMessages, KnownStates, Mask, check_possible
 
 SMALLEST = 1e-300
 """Smallest weight of a particle."""
@@ -85,13 +85,13 @@ class Piece(NamedTuple):
     """A run with draws of its missing values, and the evidence of later steps about its end."""
 
     run: Run
-    stretch: Stretch | None  # None without missing values
-    values: Floats | None  # (n, D, n_draws)
+    stretch: Any  # `Stretch`; None without missing values
+    values: Any  # (n, D, n_draws)
     following: Floats | None  # None: nothing follows
     later: Floats
     # p(z_t given x), (n, J), and p(z_t is not z_t-1 given x), (n,), averaged over the draws. None
     # for a stretch, and with durations.
-    smoothed: tuple[Floats, Floats] | None
+    smoothed: Any
 
 
 class GapFilter:
@@ -127,7 +127,6 @@ class GapFilter:
         self.filtered = np.zeros((n_steps, len(startprob)))
         self._stretches: dict[int, Stretch] = {}
         self._startprob = startprob
-        self._n_ages = 1 if moves.leaving is None else moves.n_ages
         self._last: tuple[Floats, Floats, Floats]
         self._filter(startprob)
 
@@ -146,7 +145,7 @@ class GapFilter:
 
     def _filter(self, startprob: Floats) -> None:
         """Filter the sequence, up to the first impossible step."""
-        ages = np.zeros((self._n_ages, len(startprob), 1))
+        ages = np.zeros((self._moves.n_ages, len(startprob), 1))
         ages[0, :, 0] = startprob
         for run in self._runs:
             ages = self._moves.move(ages) if run.begin > 0 else ages
@@ -168,8 +167,7 @@ class GapFilter:
         messages = self._messages(run, ages[0, :, 0])
         messages.log_predictives(self.log_steps[steps])
         messages.filtered(self.filtered[steps])
-        last: Floats = self.filtered[np.newaxis, run.end - 1, :, np.newaxis]
-        return last
+        return self.filtered[np.newaxis, run.end - 1, :, np.newaxis]
 
     def _messages(self, run: Run, prior: Floats, later: Floats | None = None) -> HMMMessages:
         """Return the messages of a run, given p(x after it) by states at its end, (J,)."""
@@ -278,9 +276,7 @@ class GapFilter:
                 seen = np.where(total > -np.inf, ratios, -np.inf)
         return seen, densities
 
-    def _weigh(
-        self, t: int, predictions: Predictions, x: Floats, is_seen: NDArray[np.bool_]
-    ) -> Floats:
+    def _weigh(self, t: int, predictions: Predictions, x: Floats, is_seen: Mask) -> Floats:
         """Return log densities of some columns of a step, and of its known state, (J, M)."""
         log_obs = self._densities.log_density(predictions, x, is_seen)
         if self._log_known is not None:
@@ -299,7 +295,7 @@ class GapFilter:
     def _go_back(self, n_draws: int) -> Iterator[Piece]:
         """Yield the runs with draws of their missing values, from the last one to the first."""
         following: Floats | None = None
-        later = np.ones((self._n_ages, self.filtered.shape[1], 1))
+        later = np.ones((self._moves.n_ages, self.filtered.shape[1], 1))
         for run in self._runs[::-1]:
             later = later if following is None else self._moves.move_back(following)
             stretch, values, smoothed = None, None, None
@@ -396,7 +392,6 @@ class GapFilter:
             if piece.stretch is not None:
                 self._smooth_stretch(piece, posteriors, changes)
                 continue
-            assert piece.smoothed is not None
             posteriors[run.begin : run.end] = piece.smoothed[0]
             changes[run.begin + 1 : run.end] = piece.smoothed[1][1:]
             if piece.following is not None:
@@ -407,8 +402,6 @@ class GapFilter:
     def _smooth_stretch(self, piece: Piece, posteriors: Floats, changes: Floats) -> None:
         """Write the output of `smooth` for a stretch, and the change after it."""
         (begin, end, _), stretch = piece.run, piece.stretch
-        assert stretch is not None
-        assert piece.values is not None
         log_obs = list(self._log_obs_of(piece.run, piece.values))[::-1]
         filtered: list[Floats] = []
         for own in log_obs:
@@ -479,6 +472,16 @@ def has_gaps(emission: Any, values: Floats) -> bool:
     return is_lagged and bool(np.isnan(values).any())
 
 
+class Sequence(NamedTuple):
+    """A sequence of a panel."""
+
+    number: int
+    steps: slice
+    values: Floats
+    bounds: Places  # of a panel of this sequence alone
+    is_gapped: bool
+
+
 class GappedModel:
     """The methods of a model for panels in which some sequences have missing values."""
 
@@ -496,34 +499,32 @@ class GappedModel:
 
     def _filter(self, values: Floats, log_known: Floats | None = None) -> GapFilter:
         model = self._model
-        tables = None if model.duration is None else model.duration.tables()
-        moves = StateMoves(model.transmat, tables)
+        moves = StateMoves(model.transmat, model._durations)
         # The errors of different samples are independent.
         seed = crc32(np.ascontiguousarray(model.emission.coefs).tobytes())
         return GapFilter(model.startprob, moves, model.emission, values, log_known, seed=seed)
 
-    def _sequences(self, ptr: Places, values: Floats) -> Iterator[tuple[int, slice, Floats, bool]]:
-        """Yield number, steps and values of each sequence, and whether it has gaps."""
+    def _sequences(self, ptr: Places, values: Floats) -> Iterator[Sequence]:
+        """Yield each sequence."""
         values = self._leave_out(values)
         for s, (begin, end) in enumerate(pairwise(ptr.tolist())):
             own = values[begin:end]
-            yield s, slice(begin, end), own, bool(np.isnan(own).any())
+            bounds = np.array([0, len(own)])
+            yield Sequence(s, slice(begin, end), own, bounds, bool(np.isnan(own).any()))
 
     def log_likelihoods(self, ptr: Places, values: Floats) -> Floats:
-        """Return log p(x) of every sequence, (n,)."""
         out = np.empty(len(ptr) - 1)
-        for s, _, own, is_gapped in self._sequences(ptr, values):
+        for s, _, own, bounds, is_gapped in self._sequences(ptr, values):
             if is_gapped:
                 out[s] = self._filter(own).log_steps.sum()
             else:
-                out[s] = self._model.log_likelihoods(np.array([0, len(own)]), own)[0]
+                out[s] = self._model.log_likelihoods(bounds, own)[0]
         if self._wide is not None:
             logs = self._wide.log_constants(values, ptr)
             out += [own.sum() for own in np.split(logs, ptr[1:-1])]
         return out
 
     def log_predictives(self, values: Floats) -> Floats:
-        """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
         own = self._leave_out(values)
         if not np.isnan(own).any():
             logs: Floats = self._model.log_predictives(own)
@@ -534,49 +535,44 @@ class GappedModel:
         return logs
 
     def filtered(self, ptr: Places, values: Floats) -> Floats:
-        """Return p(z_t = j given x_<=t), (N, J)."""
         out = np.empty((len(values), len(self._model.startprob)))
-        for s, steps, own, is_gapped in self._sequences(ptr, values):
+        for s, steps, own, bounds, is_gapped in self._sequences(ptr, values):
             if is_gapped:
                 out[steps] = self._filter_possible(own, s).filtered
             else:
-                out[steps] = self._model.filtered(np.array([0, len(own)]), own)
+                out[steps] = self._model.filtered(bounds, own)
         return out
 
     def posteriors(self, ptr: Places, values: Floats, known: KnownStates | None = None) -> Floats:
-        """Return p(z_t = j given x and known states), (N, J)."""
         out = np.empty((len(values), len(self._model.startprob)))
-        for s, steps, own, is_gapped in self._sequences(ptr, values):
-            bounds = np.array([0, len(own)])
-            states = None if known is None else KnownStates(known.states[steps], known.n_states)
-            if is_gapped and self._model.duration is None:
-                out[steps] = self._filter_possible(own, s, states).smooth()[0]
-            elif is_gapped:
-                draws = self._filter_possible(own, s, states).draw()
-                parts = (self._model.posteriors(bounds, draw, states) for draw in draws)
-                out[steps] = sum(parts) / len(draws)
-            else:
-                out[steps] = self._model.posteriors(bounds, own, states)
+        self._smooth(self._model.posteriors, 0, out, ptr, values, known)
         return out
 
     def changes(self, ptr: Places, values: Floats) -> Floats:
-        """Return the probability given x that a state begins at each step, (N,)."""
         out = np.empty(len(values))
-        for s, steps, own, is_gapped in self._sequences(ptr, values):
-            bounds = np.array([0, len(own)])
-            if is_gapped and self._model.duration is None:
-                out[steps] = self._filter_possible(own, s).smooth()[1]
-            elif is_gapped:
-                draws = self._filter_possible(own, s).draw()
-                out[steps] = sum(self._model.changes(bounds, draw) for draw in draws) / len(draws)
-            else:
-                out[steps] = self._model.changes(bounds, own)
+        self._smooth(self._model.changes, 1, out, ptr, values)
         return out
 
+    def _smooth(
+        self, method: Any, place: int, out: Floats, ptr: Places, values: Floats,
+        known: KnownStates | None = None,
+    ) -> None:  # fmt: skip
+        """Write the result of a method, whose place in that of `GapFilter.smooth` is given."""
+        for s, steps, own, bounds, is_gapped in self._sequences(ptr, values):
+            states = None if known is None else KnownStates(known.states[steps], known.n_states)
+            if not is_gapped:
+                out[steps] = method(bounds, own, states)
+                continue
+            found = self._filter_possible(own, s, states)
+            if self._model.duration is None:
+                out[steps] = found.smooth()[place]
+            else:
+                draws = found.draw()
+                out[steps] = sum(method(bounds, draw, states) for draw in draws) / len(draws)
+
     def impute(self, ptr: Places, values: Floats) -> Floats:
-        """Return observations with NaN replaced by its mean given all observed values, (N, D)."""
         out = self._leave_out(values).copy()
-        for s, steps, own, is_gapped in self._sequences(ptr, values):
+        for s, steps, own, _, is_gapped in self._sequences(ptr, values):
             if is_gapped:
                 out[steps] = self._filter_possible(own, s).impute()
         if self._wide is None:
@@ -585,13 +581,12 @@ class GappedModel:
         return np.where(np.isnan(values), constants.insert(out, constants.values), values)
 
     def tails(self, ptr: Places, values: Floats) -> list[Tail]:
-        """Return the end of each sequence, from which it continues."""
         tails, n_lags = [], self._model.emission.n_lags
-        for s, _, own, is_gapped in self._sequences(ptr, values):
+        for s, _, own, bounds, is_gapped in self._sequences(ptr, values):
             if is_gapped:
                 tails.append(self._filter_possible(own, s).tail())
             else:
-                ends = self._model.ends(np.array([0, len(own)]), own)
+                ends = self._model.ends(bounds, own)
                 lags = own[::-1][:n_lags].reshape(1, -1)
                 tails.append(Tail(lags, ends[0][:, :, np.newaxis]))
         if self._wide is None:
@@ -608,8 +603,5 @@ class GappedModel:
             known.clamp(log_known)
         found = self._filter(values, log_known)
         if found.log_steps[-1] == -np.inf:
-            raise ValueError(
-                f"Sequence {s} has probability 0 under a stored sample: its states have no "
-                "distribution."
-            )
+            check_possible(s)
         return found

@@ -19,6 +19,7 @@ from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, stream_of_number
 from skdp.data import SequencePanel
+from skdp.emissions._common import Stream
 from skdp.sequence._kernels import _messages as kernels
 from skdp.sequence._kernels import _segments as segment_kernels
 from skdp.sequence._kernels._messages import pad_columns
@@ -58,6 +59,11 @@ class LabeledPanel(NamedTuple):
 
     panel: SequencePanel
     known: Any
+
+    @classmethod
+    def of(cls, panel: Any) -> LabeledPanel:
+        """Return a panel with what is known of it, maybe nothing."""
+        return panel if isinstance(panel, LabeledPanel) else cls(panel, None)
 
 
 def rename_by_known(counts: Places) -> Places:
@@ -151,14 +157,12 @@ def find_possible_steps(
     allowed: Mask | None, log_similarity: Floats | None, *, ends: bool
 ) -> Mask | None:
     """Return which states may follow each other step by step, (J + 1, J); None: all."""
-    is_zero = None if log_similarity is None else np.isneginf(log_similarity)
-    if allowed is None and (is_zero is None or not is_zero.any()):
-        return None
-    if allowed is None:
-        assert log_similarity is not None
-        allowed = np.ones((len(log_similarity) + 1, len(log_similarity)), dtype=np.bool_)
-    if is_zero is not None:
+    if log_similarity is not None and (is_zero := np.isneginf(log_similarity)).any():
+        n_states = len(log_similarity)
+        allowed = np.ones((n_states + 1, n_states), np.bool_) if allowed is None else allowed
         allowed[:-1] &= ~is_zero
+    if allowed is None:
+        return None
     ends &= allowed.shape[1] > 1  # with a duration, every state ends and needs another successor
     if ends:
         np.fill_diagonal(allowed[:-1], False)
@@ -227,21 +231,55 @@ def find_longest(ptr: Places) -> int:
     return int(np.diff(ptr).max(initial=1))
 
 
+def check_possible(
+    impossible: int, rest: str = " under a stored sample: its states have no distribution."
+) -> None:
+    """Raise a ValueError with the `rest` of a sentence unless no sequence, -1, is impossible."""
+    if impossible >= 0:
+        raise ValueError(f"Sequence {impossible} has probability 0{rest}")
+
+
+def take_key(rng: Stream) -> Stream:
+    """Return a new key of streams, drawn from a stream."""
+    key = np.empty_like(rng)
+    draw_key(rng, key)
+    return key
+
+
 # Filtering, smoothing and draws of the states of hidden Markov models.
 
 
-class HMMMessages:
+class Messages:
+    """Messages of hidden Markov and semi-Markov models for a panel."""
+
+    def __init__(self, ptr: Places, log_obs: Floats):
+        self.ptr, self.log_obs = as_readonly(ptr), as_readonly(np.ascontiguousarray(log_obs))
+        self._steps, self._likelihoods = np.empty(len(log_obs)), np.empty(len(ptr) - 1)
+        self._begins = self.ptr[:-1][self.ptr[:-1] < len(log_obs)]
+
+    def sample_states(self, states: Places, rng: Stream) -> int:
+        """Draw the states of all sequences; return the first impossible one, or -1."""
+        return self.sample_states_with(states, take_key(rng))
+
+    def sample_states_with(self, states: Places, key: Stream, number: int = 0) -> int:
+        """Draw the states determined by a key; return the first impossible sequence, or -1. The
+        draws for a sequence depend on its index in the whole panel, from `number` on.
+        """
+        raise NotImplementedError
+
+
+class HMMMessages(Messages):
     """Messages of a hidden Markov model for a panel; arrays are those of `_kernels/_messages`."""
 
     def __init__(self, ptr: Places, startprob: Floats, transmat: Floats, log_obs: Floats):
+        super().__init__(ptr, log_obs)
         transmat = np.ascontiguousarray(transmat)
-        self.ptr = as_readonly(ptr)
         self.startprob, self.transmat = as_readonly(startprob), as_readonly(transmat)
         self.reverse = as_readonly(np.ascontiguousarray(transmat.T))
-        self.log_obs = as_readonly(np.ascontiguousarray(log_obs))
         self.n_states = len(startprob)
         self._matrix, self._room = kernels.pad_columns(transmat), kernels.make_room(len(startprob))
         self._batches = Batches(self.ptr, self.n_states, kernels.TOGETHER)
+        self._nothing = np.empty((0, self.n_states))
 
     @cached_property
     def _log_reverse(self) -> Floats:
@@ -250,26 +288,25 @@ class HMMMessages:
 
     def log_likelihoods(self, out: Floats) -> None:
         """Write log p(x) of every sequence to `out`, (n,)."""
-        nothing, steps = np.empty((0, self.n_states)), np.empty(len(self.log_obs))
-        self._filter(0, len(out), nothing, nothing, steps, out)
+        self._filter(0, len(out), self._nothing, self._nothing)
+        out[:] = self._likelihoods
         for s in np.flatnonzero(np.isnan(out)).tolist():
-            out[s] = self._filter_in_logs(s, steps)[0]
+            out[s] = self._filter_in_logs(s)[0]
 
     def log_predictives(self, out: Floats) -> None:
         """Write log p(x_t given x_<t) of one sequence, (T,); -inf after an impossible step."""
-        nothing, likelihood = np.empty((0, self.n_states)), np.empty(1)
-        out.fill(-np.inf)
-        self._filter(0, 1, nothing, nothing, out, likelihood)
-        if np.isnan(likelihood[0]):
-            out.fill(-np.inf)
-            self._filter_in_logs(0, out)
+        self._steps.fill(-np.inf)
+        self._filter(0, 1, self._nothing, self._nothing)
+        if np.isnan(self._likelihoods[0]):
+            self._steps.fill(-np.inf)
+            self._filter_in_logs(0)
+        out[:] = self._steps
 
     def filtered(self, out: Floats) -> int:
         """Write p(z_t given x_<=t), (N, J); return the first impossible sequence, or -1."""
-        nothing, steps = np.empty((0, self.n_states)), np.empty(len(self.log_obs))
-        likelihoods = np.empty(len(self.ptr) - 1)
-        self._filter(0, len(likelihoods), nothing, out, steps, likelihoods)
-        for s, logs in self._rest(0, likelihoods, steps):
+        n = len(self._likelihoods)
+        self._filter(0, n, self._nothing, out)
+        for s, logs in self._rest(0, n):
             if logs is None:
                 return s
             out[self.ptr[s] : self.ptr[s + 1]] = np.exp(logs[1])
@@ -278,16 +315,14 @@ class HMMMessages:
 
     def posteriors(self, out: Floats) -> int:
         """Write p(z_t given x) to `out`, (N, J); return the first impossible sequence, or -1."""
-        predicted, steps = np.empty(self._batches.shape), np.empty(len(self.log_obs))
-        likelihoods = np.empty(len(self.ptr) - 1)
-        matrix = kernels.pad_columns(self.reverse)
+        predicted, matrix = np.empty(self._batches.shape), kernels.pad_columns(self.reverse)
         message = np.empty((1, matrix.shape[1]))
         for first, last in self._batches:
-            rows, own = out[self.ptr[first] : self.ptr[last]], likelihoods[first:last]
-            self._filter(first, last, predicted, rows, steps, own)
-            ptr = self.ptr[first : last + 1]
+            rows, ptr = out[self.ptr[first] : self.ptr[last]], self.ptr[first : last + 1]
+            self._filter(first, last, predicted, rows)
+            own = self._likelihoods[first:last]
             kernels.smooth_sequences(ptr, matrix, own, predicted, rows, message)
-            for s, logs in self._rest(first, own, steps):
+            for s, logs in self._rest(first, last):
                 if logs is None:
                     return s
                 kernels.smooth_in_logs(self.transmat, *logs, message[0, : self.n_states])
@@ -314,7 +349,7 @@ class HMMMessages:
             both = now * (before @ (self.transmat * (labels[:, np.newaxis] == labels)))
         np.divide(both, predicted, out=staying, where=predicted > 0.0)
         out[1:] = np.clip(1.0 - staying.sum(axis=1), 0.0, 1.0)
-        out[self.ptr[:-1][self.ptr[:-1] < len(out)]] = 0.0
+        out[self._begins] = 0.0
         return -1
 
     def count_transitions(self) -> Floats:
@@ -323,31 +358,20 @@ class HMMMessages:
         self.filtered(before)
         self.posteriors(after)
         follows = np.ones(len(after), dtype=np.bool_)
-        follows[self.ptr[:-1][self.ptr[:-1] < len(after)]] = False
+        follows[self._begins] = False
         before, now = before[:-1][follows[1:]], after[1:][follows[1:]]
         return self.transmat * (before.T @ (now / np.maximum(before @ self.transmat, 1e-300)))
 
-    def sample_states(self, states: Places, rng: np.ndarray) -> int:
-        """Draw the states of all sequences; return the first impossible one, or -1."""
-        key = np.empty_like(rng)
-        draw_key(rng, key)
-        return self.sample_states_with(states, key)
-
-    def sample_states_with(self, states: Places, key: np.ndarray, number: int = 0) -> int:
-        """Draw the states determined by a key; return the first impossible sequence, or -1."""
-        # The draws for a sequence depend on its index in the whole panel, from `number` on.
-        own_rng = np.empty_like(key)
-        nothing, filtered = np.empty((0, self.n_states)), np.empty(self._batches.shape)
-        weights, steps = np.empty(self.n_states), np.empty(len(self.log_obs))
-        likelihoods = np.empty(len(self.ptr) - 1)
+    def sample_states_with(self, states: Places, key: Stream, number: int = 0) -> int:
+        own_rng, filtered = np.empty_like(key), np.empty(self._batches.shape)
+        weights = np.empty(self.n_states)
         for first, last in self._batches:
-            own = likelihoods[first:last]
-            self._filter(first, last, nothing, filtered, steps, own)
-            ptr = self.ptr[first : last + 1]
+            self._filter(first, last, self._nothing, filtered)
+            ptr, own = self.ptr[first : last + 1], self._likelihoods[first:last]
             kernels.sample_sequences(
                 ptr, number + first, self.reverse, own, filtered, states, weights, key, own_rng
             )
-            for s, logs in self._rest(first, own, steps):
+            for s, logs in self._rest(first, last):
                 if logs is None:
                     return s
                 path = states[self.ptr[s] : self.ptr[s + 1]]
@@ -355,49 +379,38 @@ class HMMMessages:
                 kernels.sample_in_logs(self._log_reverse, logs[1], path, weights, own_rng)
         return -1
 
-    def sample_states_by_beam(self, states: Places, rng: np.ndarray) -> int:
+    def sample_states_by_beam(self, states: Places, rng: Stream) -> int:
         """Redraw the states of all sequences; return the first impossible sequence, or -1."""
         n_steps, n_states = find_longest(self.ptr), self.n_states
-        key = np.empty_like(rng)
-        draw_key(rng, key)
         return kernels.sample_states(
             self.ptr, self.startprob, self.transmat, self.log_obs, np.empty(n_steps),
             np.empty((n_steps, n_states)), np.empty(n_states, dtype=np.int64),
-            np.empty(n_states), states, key, np.empty_like(rng),
+            np.empty(n_states), states, take_key(rng), np.empty_like(rng),
         )  # fmt: skip
 
-    def _filter(
-        self,
-        first: int,
-        last: int,
-        predicted: Floats,
-        filtered: Floats,
-        steps: Floats,
-        likelihoods: Floats,
-    ) -> None:
+    def _filter(self, first: int, last: int, predicted: Floats, filtered: Floats) -> None:
         """Filter sequences first to last - 1, except those that require logarithms."""
         kernels.filter_sequences(
             self.ptr[first : last + 1], self.startprob, self._matrix, self.log_obs, self._room,
-            predicted, filtered, steps, likelihoods,
+            predicted, filtered, self._steps, self._likelihoods[first:last],
         )  # fmt: skip
 
-    def _rest(
-        self, first: int, likelihoods: Floats, steps: Floats
-    ) -> Iterator[tuple[int, tuple[Floats, Floats] | None]]:
+    def _rest(self, first: int, last: int) -> Iterator[tuple[int, tuple[Floats, Floats] | None]]:
         """Yield the sequences that `_filter` left, in order, with logs of its output or None."""
-        for i in np.flatnonzero(~(likelihoods > -np.inf)):
-            s, likelihood = first + int(i), likelihoods[i]
+        likelihoods = self._likelihoods[first:last]
+        for s in (first + np.flatnonzero(~(likelihoods > -np.inf))).tolist():
+            likelihood = self._likelihoods[s]
             if np.isnan(likelihood):
-                likelihood, predicted, filtered = self._filter_in_logs(s, steps)
+                likelihood, predicted, filtered = self._filter_in_logs(s)
             yield s, None if likelihood == -np.inf else (predicted, filtered)
 
-    def _filter_in_logs(self, s: int, steps: Floats) -> tuple[float, Floats, Floats]:
+    def _filter_in_logs(self, s: int) -> tuple[float, Floats, Floats]:
         """Return log p(x) of a sequence, and logs of predicted and filtered probabilities."""
         begin, end = self.ptr[s], self.ptr[s + 1]
         predicted, filtered = np.empty((2, end - begin, self.n_states))
         likelihood = kernels.filter_in_logs(
             self.startprob, self.reverse, self._log_reverse, self.log_obs[begin:end], predicted,
-            filtered, steps[begin:end], np.empty(self.n_states),
+            filtered, self._steps[begin:end], np.empty(self.n_states),
         )  # fmt: skip
         return likelihood, predicted, filtered
 
@@ -405,7 +418,7 @@ class HMMMessages:
 # Filtering, smoothing and draws of the segments of hidden semi-Markov models.
 
 
-class SegmentMessages:
+class SegmentMessages(Messages):
     """Messages of a hidden semi-Markov model for a panel: see `_kernels/_segments`."""
 
     def __init__(
@@ -417,42 +430,48 @@ class SegmentMessages:
         log_pmf: Floats,
         log_survival: Floats,
     ):
+        super().__init__(ptr, log_obs)
         reverse = np.ascontiguousarray(transmat.T)
-        self.ptr = as_readonly(ptr)
         self.startprob, self.transmat = as_readonly(startprob), pad_columns(transmat)
         self.reverse = pad_columns(reverse)
         self.log_into = _logs(reverse)
-        self.log_obs = as_readonly(np.ascontiguousarray(log_obs))
         tables = as_readonly(log_pmf), as_readonly(log_survival)
         self.durations = segment_kernels.Durations(*tables, *map(_unroll, tables))
         self.n_states, n_longest = log_pmf.shape
-        self._scratch = segment_kernels.Segments(
-            np.zeros((n_longest, self.n_states)),
-            np.empty(self.n_states),
-            np.empty(self.n_states),
-            np.empty(self.n_states),
-            np.empty(self.n_states),
-            np.empty(self.n_states),
-            np.empty((1, self.reverse.shape[1])),
-            np.empty(max(n_longest, self.n_states)),
+        self._scratch = segment_kernels.Segments._make(
+            [
+                np.zeros((n_longest, self.n_states)),
+                *np.empty((5, self.n_states)),
+                np.empty((1, self.reverse.shape[1])),
+                np.empty(max(n_longest, self.n_states)),
+            ]
         )
         self._batches = Batches(self.ptr, self.n_states)
         self._log_enter, self._log_end, self._log_filtered = np.empty((3, *self._batches.shape))
 
-    def log_likelihoods(self, steps: Floats, out: Floats) -> None:
-        """Write log p(x_t given x_<t), (N,), -inf after an impossible step, and log p(x), (n,)."""
-        steps.fill(-np.inf)
+    def log_likelihoods(self, out: Floats) -> None:
+        """Write log p(x) of every sequence to `out`, (n,)."""
+        self._filter_all()
+        out[:] = self._likelihoods
+
+    def log_predictives(self, out: Floats) -> None:
+        """Write log p(x_t given x_<t), (N,); -inf after an impossible step of a sequence."""
+        self._filter_all()
+        out[:] = self._steps
+
+    def _filter_all(self) -> None:
+        """Filter all sequences, also those after an impossible one."""
+        self._steps.fill(-np.inf)
         for first, last in self._batches:
             while first < last:  # an impossible sequence does not end a batch
-                first += self._filter(first, last, steps, out) + 1
+                impossible = self._filter(first, last)
+                first = last if impossible < 0 else impossible + 1
 
     def filtered(self, out: Floats) -> int:
         """Write p(z_t given x_<=t), (N, J); return the first impossible sequence, or -1."""
-        norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
         for first, last in self._batches:
-            n_done = self._filter(first, last, norms, likelihoods)
-            if first + n_done < last:
-                return first + n_done
+            if (impossible := self._filter(first, last)) >= 0:
+                return impossible
             rows = out[self.ptr[first] : self.ptr[last]]
             np.exp(self._log_filtered[: len(rows)], out=rows)
         out /= out.sum(axis=1, keepdims=True)  # 1 but for rounding
@@ -460,17 +479,15 @@ class SegmentMessages:
 
     def last_ages(self, out: Floats) -> int:
         """Write p(age, state) at last steps, (n, D, J); return the first impossible one, or -1."""
-        norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
         # No sequence may be empty. Row 0 is a segment whose first step is the last of its sequence.
         survival_logs = as_readonly(np.ascontiguousarray(self.durations.log_survival.T))
         scratch = np.empty(self.n_states)
         for first, last in self._batches:
-            n_done = self._filter(first, last, norms, likelihoods)
-            if first + n_done < last:
-                return first + n_done
+            if (impossible := self._filter(first, last)) >= 0:
+                return impossible
             segment_kernels.filter_last_ages(
-                self.ptr[first : last + 1], self._log_enter, self.log_obs, norms, survival_logs,
-                scratch, out[first:last],
+                self.ptr[first : last + 1], self._log_enter, self.log_obs, self._steps,
+                survival_logs, scratch, out[first:last],
             )  # fmt: skip
         return -1
 
@@ -478,7 +495,7 @@ class SegmentMessages:
         """Write p(z_t given x) to `out`, (N, J); return the first impossible sequence, or -1."""
         return self._smooth(out, np.empty(len(self.log_obs)))
 
-    def changes(self, out: Floats) -> int:
+    def changes(self, out: Floats, labels: None = None) -> int:
         """Write p(a segment ends at step t - 1 given x), (N,); return as `posteriors` does."""
         return self._smooth(np.empty(self.log_obs.shape), out)
 
@@ -486,52 +503,52 @@ class SegmentMessages:
         """Write the output of `posteriors` and of `changes`."""
         log_from = _logs(np.ascontiguousarray(self.transmat[:, : self.n_states]))
         log_begin, log_after = np.empty(self.n_states), np.full(self._log_end.shape, -np.inf)
-        norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
         changes.fill(0.0)
         for first, last in self._batches:
-            n_done = self._filter(first, last, norms, likelihoods)
-            if first + n_done < last:
-                return first + n_done
+            if (impossible := self._filter(first, last)) >= 0:
+                return impossible
             segment_kernels.smooth_segments(
                 self.ptr[first : last + 1], self.reverse, log_from, self.log_obs, self.durations,
-                self._scratch, self._log_enter, log_after, norms, log_begin, out,
+                self._scratch, self._log_enter, log_after, self._steps, log_begin, out,
             )  # fmt: skip
             own = changes[self.ptr[first] : self.ptr[last]]
             ends = np.exp(self._log_end[: len(own)] + log_after[: len(own)]).sum(axis=1)
             own[1:] = np.minimum(ends[:-1], 1.0)
-        begins = self.ptr[:-1]
-        changes[begins[begins < len(changes)]] = 0.0
+        changes[self._begins] = 0.0
         return -1
 
-    def sample_states(self, states: Places, rng: np.ndarray) -> int:
-        """Draw the states of all sequences; return the first impossible one, or -1."""
-        key = np.empty_like(rng)
-        draw_key(rng, key)
-        return self.sample_states_with(states, key)
-
-    def sample_states_with(self, states: Places, key: np.ndarray, number: int = 0) -> int:
-        """Draw the states determined by a key; return the first impossible sequence, or -1."""
-        # The draws for a sequence depend on its index in the whole panel, from `number` on.
+    def sample_states_with(self, states: Places, key: Stream, number: int = 0) -> int:
         own_rng = np.empty_like(key)
-        norms, likelihoods = np.empty(len(self.log_obs)), np.empty(len(self.ptr) - 1)
         for first, last in self._batches:
-            n_done = self._filter(first, last, norms, likelihoods)
-            if first + n_done < last:
-                return first + n_done
+            if (impossible := self._filter(first, last)) >= 0:
+                return impossible
             segment_kernels.sample_segments(
                 self.ptr[first : last + 1], number + first, self.reverse, self.log_obs,
-                self.durations, self._scratch, self._log_enter, self._log_end, norms,
+                self.durations, self._scratch, self._log_enter, self._log_end, self._steps,
                 self._log_filtered, states, key, own_rng,
             )  # fmt: skip
         return -1
 
-    def _filter(self, first: int, last: int, norms: Floats, likelihoods: Floats) -> int:
-        """Filter sequences first to last - 1; return the number before an impossible one."""
-        return segment_kernels.filter_segments(
+    def _filter(self, first: int, last: int) -> int:
+        """Filter sequences first to last - 1 up to an impossible one; return this, or -1."""
+        n_done = segment_kernels.filter_segments(
             self.ptr[first : last + 1], self.startprob, self.transmat, self.log_into,
-            self.log_obs, self.durations, self._scratch, self._log_enter, self._log_end, norms,
-            self._log_filtered, likelihoods[first:last],
+            self.log_obs, self.durations, self._scratch, self._log_enter, self._log_end,
+            self._steps, self._log_filtered, self._likelihoods[first:last],
         )  # fmt: skip
+        return first + n_done if first + n_done < last else -1
+
+
+def make_messages(
+    ptr: Places,
+    startprob: Floats,
+    transmat: Floats,
+    log_obs: Floats,
+    durations: tuple[Floats, Floats] | None,
+) -> Any:
+    """Return the messages of a model whose states last as `durations` say, if there are any."""
+    known = ptr, startprob, transmat, log_obs
+    return HMMMessages(*known) if durations is None else SegmentMessages(*known, *durations)
 
 
 def _logs(matrix: Floats) -> Floats:
@@ -560,12 +577,8 @@ def decode(
     """Return log p(x, z) of the most probable paths z, (n,), and z, (N,): -1 if x is impossible."""
     with np.errstate(divide="ignore"):
         log_start, log_from = np.log(startprob), np.log(transmat)
-    known = (
-        as_readonly(log_start),
-        as_readonly(np.ascontiguousarray(log_from)),
-        as_readonly(np.ascontiguousarray(log_from.T)),
-        as_readonly(np.ascontiguousarray(log_obs)),
-    )
+    matrices = (np.ascontiguousarray(each) for each in (log_from, log_from.T, log_obs))
+    known = as_readonly(log_start), *map(as_readonly, matrices)
     log_probabilities, states = np.empty(len(ptr) - 1), np.empty(len(log_obs), dtype=np.int64)
     batches = Batches(ptr, len(log_start))
     if durations is None:
@@ -616,7 +629,7 @@ def _warn_of_impossible(log_probabilities: Floats) -> None:
 # Steps with observed values, the basis of the shares of states and factors.
 
 
-def observed_steps(values: NDArray[np.float64], part: Any = None) -> NDArray[np.bool_]:
+def observed_steps(values: Floats, part: Any = None) -> Mask:
     """Return whether any value of a step, in the target columns of `part` if any, is seen, (N,)."""
     columns = getattr(part, "target_columns", None)
     if columns is not None:
@@ -624,15 +637,13 @@ def observed_steps(values: NDArray[np.float64], part: Any = None) -> NDArray[np.
     return np.asarray(~np.isnan(values).all(axis=1))
 
 
-def scored_steps(
-    values: NDArray[np.float64], ptr: Places, n_given: int, part: Any = None
-) -> NDArray[np.bool_]:
+def scored_steps(values: Floats, ptr: Places, n_given: int, part: Any = None) -> Mask:
     """Return the steps that a score is the mean over, (N,): observed, and from `n_given` on."""
     places = np.arange(len(values)) - np.repeat(ptr[:-1], np.diff(ptr))
     return observed_steps(values, part) & (places >= n_given)
 
 
-def count_pairs(first: Ints, second: Ints, is_observed: NDArray[np.bool_], n_states: int) -> Places:
+def count_pairs(first: Ints, second: Ints, is_observed: Mask, n_states: int) -> Places:
     """Count the observed steps by their pair of states in two draws, (J, J)."""
     pairs = first[is_observed].astype(np.int64) * n_states + second[is_observed]
     return np.bincount(pairs, minlength=n_states * n_states).reshape(n_states, n_states)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -18,9 +19,9 @@ from skdp.emissions._gaussian._autoregressive_model import AutoregressiveModel
 from skdp.emissions._gaussian._autoregressive_sampler import WideAutoregressiveModel
 from skdp.inference._convergence import warn_user
 from skdp.sequence._durations._families import DurationModel
-from skdp.sequence._hmm._forecast import Mixture, StateMoves, follow, log_tables_to_leaving
+from skdp.sequence._hmm._forecast import Mixture, StateMoves, find_leaving, follow, move_ahead, pick
 from skdp.sequence._hmm._gap_filter import GappedModel, Tail, has_gaps
-from skdp.sequence._hmm._messages import HMMMessages, KnownStates, SegmentMessages, decode
+from skdp.sequence._hmm._messages import KnownStates, check_possible, decode, make_messages
 
 ACTIVE = 1e-3
 """Least share of the observations in a state that counts as in use."""
@@ -53,10 +54,10 @@ class HMMModel:
         if the emission has them and the fit was to several sequences.
     """
 
-    startprob: NDArray[np.float64]
-    transmat: NDArray[np.float64]
+    startprob: Floats
+    transmat: Floats
     emission: EmissionModel
-    shares: NDArray[np.float64]
+    shares: Floats
     similarity: NDArray[np.float32] | None = None
     geometry: Any = None
     duration: DurationModel | None = None
@@ -73,67 +74,46 @@ class HMMModel:
         emission: Any = self.emission
         return int(np.count_nonzero(emission.factors[self.shares > 0.0].any(axis=0)))
 
-    def _log_obs(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    @property
+    def _durations(self) -> tuple[Floats, Floats] | None:
+        return None if self.duration is None else self.duration.tables()
+
+    def _log_obs(self, ptr: Places, values: Floats) -> Floats:
         """Return the log density of every step in every state, (N, J)."""
         emission: Any = self.emission
         return emission.log_obs(*values_for(emission, values, ptr))
 
-    def log_likelihoods(
-        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _messages(self, ptr: Places, values: Floats, known: KnownStates | None = None) -> Any:
+        log_obs = self._log_obs(ptr, values)
+        if known is not None:
+            known.clamp(log_obs)
+        return make_messages(ptr, self.startprob, self.transmat, log_obs, self._durations)
+
+    def log_likelihoods(self, ptr: Places, values: Floats) -> Floats:
         """Return log p(x) of every sequence, (n,)."""
         if has_gaps(self.emission, values):
             return GappedModel(self).log_likelihoods(ptr, values)
         out = np.empty(len(ptr) - 1)
-        known = ptr, self.startprob, self.transmat, self._log_obs(ptr, values)
-        if self.duration is None:
-            HMMMessages(*known).log_likelihoods(out)
-        else:
-            steps = np.empty(len(values))
-            SegmentMessages(*known, *self.duration.tables()).log_likelihoods(steps, out)
+        self._messages(ptr, values).log_likelihoods(out)
         return out
 
-    def log_predictives(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_predictives(self, values: Floats) -> Floats:
         """Return log p(x_t given x_<t) of every step of one sequence, (T,)."""
         if has_gaps(self.emission, values):
             return GappedModel(self).log_predictives(values)
         out = np.empty(len(values))
-        ptr = np.array([0, len(values)])
-        log_obs = self._log_obs(ptr, values)
-        known = ptr, self.startprob, self.transmat, log_obs
-        if self.duration is None:
-            HMMMessages(*known).log_predictives(out)
-        else:
-            SegmentMessages(*known, *self.duration.tables()).log_likelihoods(out, np.empty(1))
+        self._messages(np.array([0, len(values)]), values).log_predictives(out)
         return out
 
     def posteriors(
-        self,
-        ptr: NDArray[np.int64],
-        values: NDArray[np.float64],
-        known_states: KnownStates | None = None,
-    ) -> NDArray[np.float64]:
+        self, ptr: Places, values: Floats, known_states: KnownStates | None = None
+    ) -> Floats:
         """Return p(z_t = j given x and known states), (N, J)."""
         if has_gaps(self.emission, values):
             return GappedModel(self).posteriors(ptr, values, known_states)
-        log_obs = self._log_obs(ptr, values)
-        if known_states is not None:
-            known_states.clamp(log_obs)
-        out = np.empty(log_obs.shape)
-        known = ptr, self.startprob, self.transmat, log_obs
-        if self.duration is None:
-            impossible = HMMMessages(*known).posteriors(out)
-        else:
-            impossible = SegmentMessages(*known, *self.duration.tables()).posteriors(out)
-        _check_possible(impossible)
-        return out
+        return self._write(self._messages(ptr, values, known_states).posteriors, len(values))
 
-    def changes(
-        self,
-        ptr: NDArray[np.int64],
-        values: NDArray[np.float64],
-        labels: NDArray[np.int64] | None = None,
-    ) -> NDArray[np.float64]:
+    def changes(self, ptr: Places, values: Floats, labels: Places | None = None) -> Floats:
         """Return the probability given x that a state begins at each step, (N,).
 
         The first step of a sequence has 0: nothing is before it. With `labels` of states, only
@@ -141,38 +121,28 @@ class HMMModel:
         """
         if has_gaps(self.emission, values):
             return GappedModel(self).changes(ptr, values)
-        log_obs = self._log_obs(ptr, values)
-        known = ptr, self.startprob, self.transmat, log_obs
-        out = np.empty(len(log_obs))
-        if self.duration is None:
-            impossible = HMMMessages(*known).changes(out, labels)
-        else:
-            impossible = SegmentMessages(*known, *self.duration.tables()).changes(out)
-        _check_possible(impossible)
+        out = np.empty(len(values))
+        check_possible(self._messages(ptr, values).changes(out, labels))
         return out
 
-    def filtered(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def filtered(self, ptr: Places, values: Floats) -> Floats:
         """Return p(z_t = j given x_<=t), (N, J)."""
         if has_gaps(self.emission, values):
             return GappedModel(self).filtered(ptr, values)
-        log_obs = self._log_obs(ptr, values)
-        out = np.empty(log_obs.shape)
-        known = ptr, self.startprob, self.transmat, log_obs
-        if self.duration is None:
-            impossible = HMMMessages(*known).filtered(out)
-        else:
-            impossible = SegmentMessages(*known, *self.duration.tables()).filtered(out)
-        _check_possible(impossible)
+        return self._write(self._messages(ptr, values).filtered, len(values))
+
+    def _write(self, method: Callable[[Floats], int], *shape: int) -> Floats:
+        """Return the output (..., J) of a method of messages; raise if a sequence is impossible."""
+        out = np.empty((*shape, len(self.startprob)))
+        check_possible(method(out))
         return out
 
-    def decode(
-        self, ptr: NDArray[np.int64], values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def decode(self, ptr: Places, values: Floats) -> tuple[Floats, Places]:
         """Return log p(x, z) of the most probable paths z, (n,), and these paths, (N,)."""
-        durations = None if self.duration is None else self.duration.tables()
-        return decode(ptr, self.startprob, self.transmat, self._log_obs(ptr, values), durations)
+        known = self.startprob, self.transmat, self._log_obs(ptr, values)
+        return decode(ptr, *known, self._durations)
 
-    def ends(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def ends(self, ptr: Places, values: Floats) -> Floats:
         """Return the probabilities of states and ages at the last step of each sequence, (n, A, J).
 
         In row a, the state is in step a + 1 of its segment; A = 1 without durations. No sequence is
@@ -180,59 +150,38 @@ class HMMModel:
         """
         if self.duration is None:
             return self.filtered(ptr, values)[ptr[1:] - 1, np.newaxis]
-        tables = self.duration.tables()
-        out = np.empty((len(ptr) - 1, tables[0].shape[1], len(self.startprob)))
-        log_obs = self._log_obs(ptr, values)
-        messages = SegmentMessages(ptr, self.startprob, self.transmat, log_obs, *tables)
-        _check_possible(messages.last_ages(out))
-        return out
+        messages = self._messages(ptr, values)
+        return self._write(messages.last_ages, len(ptr) - 1, self.duration.max_duration)
 
-    def tails(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> list[Tail]:
+    def tails(self, ptr: Places, values: Floats) -> list[Tail]:
         """Return the ends of sequences of observations that depend on earlier ones."""
         return GappedModel(self).tails(ptr, values)
 
-    def next_states(self, ends: NDArray[np.float64], n_steps: int) -> NDArray[np.float64]:
-        """Return the probabilities of the states of the next steps, (n, n_steps, J)."""
-        if self.duration is None:
-            return follow(ends, self.transmat, None, n_steps)
-        if len(self.startprob) == 1:  # the only state has no successor: it stays
-            return np.ones((len(ends), n_steps, 1))
-        return follow(ends, self.transmat, log_tables_to_leaving(*self.duration.tables()), n_steps)
-
-    def forecast(
-        self, ptr: NDArray[np.int64], values: NDArray[np.float64], n_steps: int
-    ) -> NDArray[np.float64]:
+    def forecast(self, ptr: Places, values: Floats, n_steps: int) -> Floats:
         """Return the probabilities of the states after each sequence, (n, n_steps, J)."""
-        return self.next_states(self.ends(ptr, values), n_steps)
+        ends = self.ends(ptr, values)
+        if self.duration is not None and len(self.startprob) == 1:
+            return np.ones((len(ends), n_steps, 1))  # the only state has no successor: it stays
+        return follow(ends, self.transmat, find_leaving(self._durations), n_steps)
 
-    def draw_states(self, n_steps: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Return a sequence of states drawn from the model, (n_steps,)."""
-        return self._draw_states(self.startprob, n_steps, rng)
-
-    def draw_next_states(
-        self, ends: NDArray[np.float64], n_steps: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def draw_next_states(self, ends: Floats, n_steps: int, rng: np.random.Generator) -> Places:
         """Return the states of the next steps of one sequence, whose `ends` are (A, J)."""
-        weights = np.cumsum(ends)
-        place = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
-        age, state = divmod(min(place, len(weights) - 1), ends.shape[1])
+        age, state = divmod(int(pick(np.cumsum(ends), rng.random())), ends.shape[1])
         row = self.transmat[state]
         if self.duration is None:
-            return self._draw_states(row, n_steps, rng)
+            return self.draw_states(n_steps, rng, row)
         log_pmf = self.duration.tables()[0][state, age:]
-        weights = np.cumsum(np.exp(log_pmf - log_pmf.max()))
-        rest = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
-        rest = min(rest, len(weights) - 1)
-        states = np.concatenate([np.full(rest, state), self._draw_states(row, n_steps, rng)])
+        rest = pick(np.cumsum(np.exp(log_pmf - log_pmf.max())), rng.random())
+        states = np.concatenate([np.full(rest, state), self.draw_states(n_steps, rng, row)])
         return states[:n_steps]
 
-    def _draw_states(
-        self, first: NDArray[np.float64], n_steps: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
-        """Return states, the first of which has the given probabilities and begins a segment."""
+    def draw_states(
+        self, n_steps: int, rng: np.random.Generator, first: Floats | None = None
+    ) -> Places:
+        """Return states drawn from the model, (n_steps,), given the probabilities of the first."""
         ends = np.cumsum(self.transmat, axis=1)
         states = np.empty(n_steps, dtype=np.int64)
-        row = np.cumsum(first)
+        row = np.cumsum(self.startprob if first is None else first)
         for t, u in enumerate(rng.random(n_steps)):
             # The only state of a model with durations has no successor: it stays.
             states[t] = min(np.searchsorted(row, u * row[-1], side="right"), len(row) - 1)
@@ -242,26 +191,17 @@ class HMMModel:
         return np.repeat(states, self.duration.sample(states, rng))[:n_steps]
 
     def draw_observations(
-        self,
-        states: NDArray[np.int64],
-        rng: np.random.Generator,
-        before: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64]:
-        """Return an observation for each state, (N, D).
-
-        Parameters
-        ----------
-        states : (N,) array of int
-        rng : numpy.random.Generator
-        before : (T, D) array or None, default=None
-            The sequence that the states continue; ignored if observations do not depend on it.
+        self, states: Places, rng: np.random.Generator, before: Floats | None = None
+    ) -> Floats:
+        """Return an observation for each state, (N, D). They follow the sequence `before`, (T, D),
+        if there is one, and if observations depend on it.
         """
         emission: Any = self.emission
         if before is None or not looks_back(emission):
             return emission.sample(states, rng)
         return emission.sample(states, rng, before)
 
-    def impute(self, ptr: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def impute(self, ptr: Places, values: Floats) -> Floats:
         """Return observations with NaN replaced by its mean given all observed values, (N, D)."""
         if has_gaps(self.emission, values):
             return GappedModel(self).impute(ptr, values)
@@ -283,7 +223,7 @@ class HMMModel:
         )
 
 
-def count_active(shares: NDArray[np.float64]) -> int:
+def count_active(shares: Floats) -> int:
     """Return the number of states that hold at least a thousandth of the observations."""
     # In long series, a state for a few outlying steps often comes and goes.
     return int(np.count_nonzero(shares >= ACTIVE))
@@ -294,15 +234,6 @@ def sum_states(of_components: Floats, labels: Places | None) -> Floats:
     if labels is None:
         return of_components
     return of_components @ (labels[:, np.newaxis] == np.arange(len(labels)))
-
-
-def _check_possible(impossible: int) -> None:
-    """Raise a ValueError unless the number of the first impossible sequence is -1."""
-    if impossible >= 0:
-        raise ValueError(
-            f"Sequence {impossible} has probability 0 under a stored sample: its states have no "
-            "distribution."
-        )
 
 
 # Filtering step by step: the probabilities of the states given the observations so far.
@@ -351,21 +282,14 @@ def advance(model: HMMModel, ends: Floats | None, log_obs: Floats) -> Floats:
 
 def _move(model: HMMModel, ends: Floats | None) -> Floats:
     """Return the probabilities of states and ages at the next step, before its observation."""
-    tables = None if model.duration is None else model.duration.tables()
+    tables = model._durations
     if ends is None:
         first = np.zeros((1 if tables is None else tables[0].shape[1], len(model.startprob)))
         first[0] = model.startprob
         return first
-    if tables is None:
-        moved: Floats = ends @ model.transmat
-        return moved
-    if len(model.startprob) == 1:  # the only state has no successor: it stays
-        return ends
-    leaving = ends * log_tables_to_leaving(*tables)
-    moved = np.empty_like(ends)
-    moved[0] = leaving.sum(axis=0) @ model.transmat
-    moved[1:] = (ends - leaving)[:-1]  # nothing is older than the longest duration
-    return moved
+    if tables is not None and len(model.startprob) == 1:
+        return ends  # the only state has no successor: it stays
+    return move_ahead(ends, model.transmat, find_leaving(tables))
 
 
 def log_density_of_last(emission: Any, values: Floats, n_steps: int) -> Floats:
@@ -378,8 +302,7 @@ def log_density_of_last(emission: Any, values: Floats, n_steps: int) -> Floats:
     arguments: tuple[Any, ...] = values_for(emission, values, np.array([0, len(values)]))
     if isinstance(emission, AutoregressiveModel | WideAutoregressiveModel):
         arguments += (n_steps - len(values),)
-    logs: Floats = emission.log_obs(*arguments)[-1]
-    return logs
+    return emission.log_obs(*arguments)[-1]
 
 
 # Forecasts if observations depend on earlier ones: exact moments, simulated quantiles.
@@ -460,12 +383,7 @@ class Continuation:
 
     def __init__(self, model: HMMModel):
         self.emission: Any = model.emission
-        tables = None if model.duration is None else model.duration.tables()
-        self._moves = StateMoves(model.transmat, tables)
-
-    def move(self, ages: Floats) -> Floats:
-        """Return amounts of states and ages, (A, J, ...), after one more step."""
-        return self._moves.move(ages)
+        self.moves = StateMoves(model.transmat, model._durations)
 
     def follow_moments(
         self, tail: Tail, origin: Floats, n_before: int, n_steps: int
@@ -486,7 +404,7 @@ class Continuation:
             steps = self.emission.steps_about(origin, n_before + h + 1)
             maps, back = steps.maps, steps.maps.swapaxes(1, 2)
             noise = np.where(np.isfinite(steps.covariances), steps.covariances, 0.0)
-            moments, shares = self.move(moments), self.move(shares)
+            moments, shares = self.moves.move(moments), self.moves.move(shares)
             weights = shares + np.einsum("ajkl,jkl->aj", moments, steps.precisions)
             moments = maps @ moments @ back
             own = moments[..., 1 : n_dims + 1, 1 : n_dims + 1]
@@ -506,11 +424,11 @@ class Continuation:
     ) -> Floats:
         """Return simulated continuations, (H, n_paths, D)."""
         (_, n_states, n_particles), n_dims = tail.ends.shape, self.emission.intercepts.shape[1]
-        places = _pick(np.cumsum(tail.ends), rng.random(n_paths))
+        places = pick(np.cumsum(tail.ends), rng.random(n_paths))
         places, particles = np.divmod(places, n_particles)
         ages, states = np.divmod(places, n_states)
         own = tail.lags[particles]
-        transmat, leaving = self._moves.transmat, self._moves.leaving
+        transmat, leaving = self.moves.transmat, self.moves.leaving
         rows = np.cumsum(transmat, axis=1)
         out = np.empty((n_steps, n_paths, n_dims))
         for h in range(n_steps):
@@ -524,12 +442,6 @@ class Continuation:
             out[h] = self.emission.draw_next(states, own, rng, n_before + h + 1)
             own = np.hstack([out[h], own[:, :-n_dims]])
         return out
-
-
-def _pick(ends: Floats, uniform: Floats) -> Places:
-    """Return indices drawn in proportion to weights, whose cumulative sums are given."""
-    places = np.searchsorted(ends, uniform * ends[-1], side="right")
-    return np.minimum(places, len(ends) - 1)
 
 
 def _forecast(
@@ -548,7 +460,7 @@ def _forecast(
         # Given its lags, the quantiles of the next step are exact.
         weights, marginals = [], []
         for one, tail in both:
-            shares = one.move(tail.ends).sum(axis=0)  # (J, M)
+            shares = one.moves.move(tail.ends).sum(axis=0)  # (J, M)
             shares = shares / (shares.sum() * len(parts))
             for lags, own in zip(tail.lags, shares.T, strict=True):
                 weights.append(own[np.newaxis])
@@ -609,7 +521,7 @@ def warn_of_levels(
             return
 
 
-def has_trend(x: NDArray[np.float64]) -> bool:
+def has_trend(x: Floats) -> bool:
     """Return whether the means of ten parts of a series are in order, or almost, and far apart.
     The last part of a series with two levels is hardly ever that far from the mean.
     """

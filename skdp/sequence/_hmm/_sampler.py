@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln, xlogy
 
@@ -16,6 +15,7 @@ from skdp._numeric._random import draw_key, make_generator
 from skdp._part import ChainComponent
 from skdp.data import SequencePanel
 from skdp.data._ragged import select
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import (
     CollapsedEmission,
     ComparableEmission,
@@ -32,8 +32,9 @@ from skdp.sequence._hmm._messages import (
     HMMMessages,
     KnownStates,
     LabeledPanel,
-    SegmentMessages,
+    check_possible,
     count_pairs,
+    make_messages,
     observed_steps,
 )
 from skdp.sequence._hmm._model import HMMModel, count_active
@@ -45,16 +46,16 @@ from skdp.sequence._similarities._protocol import (
     SimilaritySampler,
 )
 
-STATE_SAMPLERS = {
-    "ffbs": HMMMessages.sample_states,
-    "beam": HMMMessages.sample_states_by_beam,
-}
-
 FIRST_PERIOD, N_FIRST, LATER_PERIOD = 2, 250, 5
 """A split or merge is tried in every second of the first sweeps, in every fifth of the others."""
 
 _MOST_PILOT_SWEEPS = 50
 """Largest number of sweeps of a pilot."""
+
+_AT_FAULT = (
+    " under the current parameters: its observations are too far from the others, or states cannot "
+    "last long enough."
+)
 
 
 class HMMDraw(NamedTuple):
@@ -74,6 +75,8 @@ class HMMSampler(ChainComponent):
     n_settled = 0
     """Number of first sequences that are from earlier calls of `partial_fit`."""
 
+    states: Places
+
     judged_at: int | None = None
     """The sweep after which held-out steps decide how many states there are; None: never."""
 
@@ -87,11 +90,11 @@ class HMMSampler(ChainComponent):
 
     def __init__(
         self,
-        panel: SequencePanel | LabeledPanel,
+        panel: Any,  # SequencePanel or LabeledPanel
         transitions: Transitions,
         emission: EmissionSampler,
-        init_stream: NDArray[np.uint64],
-        stream: NDArray[np.uint64],
+        init_stream: Stream,
+        stream: Stream,
         *,
         similarity: SimilaritySampler | None = None,
         duration: DurationSampler | None = None,
@@ -104,24 +107,16 @@ class HMMSampler(ChainComponent):
         # concentrations would leave few states, and similarities would not differ: they keep their
         # initial values.
         self.n_frozen = n_frozen
-        self.transitions = transitions
-        self.emission = emission
-        self.similarity = similarity
-        self.duration = duration
-        self.state_sampler = state_sampler
-        self.stream = stream
+        self.transitions, self.emission = transitions, emission
+        self.similarity, self.duration = similarity, duration
+        self.state_sampler, self.stream = state_sampler, stream
         self.attach(panel)
         self.n_sweeps = 0
-        panel = panel.panel if isinstance(panel, LabeledPanel) else panel
-        self.states = np.zeros(len(panel.values), dtype=np.int64)
         self._first: StatePartition | None = None
         if isinstance(init, HMMSampler):
             self._continue(init)
             return
-        write_first_states(
-            panel, self.states, transitions, emission, init, init_stream, self._known_similarity(),
-            self._known,
-        )  # fmt: skip
+        self._write_first_states(LabeledPanel.of(panel).panel, init, init_stream)
         if judged_at is not None and not self._can_move:
             raise ValueError(
                 "judge=True needs an emission whose parameters can be integrated out, got "
@@ -144,14 +139,22 @@ class HMMSampler(ChainComponent):
         old, new = self._ptr[: self.n_settled + 1], self._ptr[self.n_settled :] - n_steps
         self.transitions.reopen()  # what the judge has closed
         self.transitions.draw(old, own.states, self.stream, rates_known=False)
-        self.states[:n_steps], self.states[n_steps:] = own.states, -1
+        self.states = np.append(own.states, np.full(len(self._log_obs) - n_steps, -1))
         emission.condition(self.states)
         emission.write_log_predictive(self._log_obs)
-        states = self.states[n_steps:]
-        self._check(self._draw_paths("ffbs", new, self._log_obs[n_steps:], states), self.n_settled)
+        impossible = self._draw_paths(new, self._log_obs[n_steps:], self.states[n_steps:])
+        check_possible(impossible + self.n_settled if impossible >= 0 else -1, _AT_FAULT)
         self._begin(self.stream, is_new=False)
 
-    def _known_similarity(self) -> NDArray[np.float64] | None:
+    def _write_first_states(self, panel: Any, init: Any, rng: Stream) -> None:
+        """Write the first states, given these or the way to seek them."""
+        self.states = np.zeros(len(panel.values), dtype=np.int64)
+        write_first_states(
+            panel, self.states, self.transitions, self.emission, init, rng,
+            self._known_similarity(), self._known,
+        )  # fmt: skip
+
+    def _known_similarity(self) -> Floats | None:
         """Return log phi, (J + 1, J), as far as it is known: -inf for impossible transitions."""
         allowed = self.transitions.allowed
         is_fixed = isinstance(self.similarity, FixedSimilaritySampler)
@@ -164,7 +167,7 @@ class HMMSampler(ChainComponent):
             log_similarity[~allowed] = -np.inf
         return log_similarity
 
-    def _begin(self, rng: NDArray[np.uint64], *, is_new: bool = True) -> None:
+    def _begin(self, rng: Stream, *, is_new: bool = True) -> None:
         """Draw the first parameters, given the first states."""
         self._hold_emission()
         self._draw_emission(rng)
@@ -182,9 +185,7 @@ class HMMSampler(ChainComponent):
 
     def attach(self, panel: SequencePanel | LabeledPanel) -> None:
         """Store the panel."""
-        self._known = None
-        if isinstance(panel, LabeledPanel):
-            panel, self._known = panel
+        panel, self._known = LabeledPanel.of(panel)
         self._ptr, self._values = panel.ptr, panel.values
         self._log_obs = np.empty((len(panel.values), self.transitions.n_states))
         self._is_observed = observed_steps(panel.values, self.emission)
@@ -214,34 +215,22 @@ class HMMSampler(ChainComponent):
             self.emission.detach()
 
     def copy(self) -> Self:
-        """Return a copy of the sampler with its own arrays."""
         other = super().copy()
         for name in ("emission", "similarity", "duration"):
             part = getattr(self, name)
-            if part is not None and not isinstance(
-                part, ChainComponent
-            ):  # made by a user's own class
+            if not isinstance(part, ChainComponent | None):  # made by a user's own class
                 setattr(other, name, part.copy())
         return other
 
     def sweep(self) -> None:
         """Draw the states, then everything else."""
-        self._check(self._draw_states())
+        check_possible(self._draw_states(), _AT_FAULT)
         moved = self._is_due() and self._split_or_merge()
         self._draw_parameters(self.stream, rates_known=not moved)
         self.n_frozen = max(self.n_frozen - 1, 0)
         self.n_sweeps += 1
         if self.n_sweeps == self.judged_at:
             self._judge()
-
-    @staticmethod
-    def _check(impossible: int, first: int = 0) -> None:
-        """Raise ValueError unless the number of an impossible sequence is -1."""
-        if impossible >= 0:
-            raise ValueError(
-                f"Sequence {first + impossible} has probability 0 under the current parameters: "
-                "its observations are too far from the others, or states cannot last long enough."
-            )
 
     def _judge(self) -> None:
         """Let held-out steps decide about the states; those that are not kept are closed."""
@@ -287,29 +276,30 @@ class HMMSampler(ChainComponent):
             self.emission.write_log_obs(self._log_obs)
         if self._known is not None:
             self._known.clamp(self._log_obs)
+        by_beam = self.state_sampler == "beam"
         if self.n_settled == 0:
-            arguments = self._ptr, self._log_obs, self.states
-            impossible = self._draw_paths(self.state_sampler, *arguments)
+            impossible = self._draw_paths(self._ptr, self._log_obs, self.states, by_beam=by_beam)
         else:
             chosen = self._choose()
             ptr, steps = select(self._ptr, chosen)
             log_obs = self._log_obs[steps] if drawn is None else drawn.log_obs(self._values[steps])
             states = self.states[steps]
-            impossible = self._draw_paths(self.state_sampler, ptr, log_obs, states)
+            impossible = self._draw_paths(ptr, log_obs, states, by_beam=by_beam)
             self.states[steps] = states
             impossible = int(chosen[impossible]) if impossible >= 0 else impossible
         if impossible < 0 and isinstance(self.emission, CollapsedEmission):
             self.emission.complete(self.states, self.stream)
         return impossible
 
-    def _draw_paths(self, sampler: str, ptr: Places, log_obs: Floats, states: Places) -> int:
+    def _draw_paths(
+        self, ptr: Places, log_obs: Floats, states: Places, *, by_beam: bool = False
+    ) -> int:
         """Draw the states of sequences; return the first impossible one, or -1."""
-        known = ptr, *self.transitions.matrix(), log_obs
-        if self.duration is not None:
-            return SegmentMessages(*known, *self.duration.tables()).sample_states(
-                states, self.stream
-            )
-        return STATE_SAMPLERS[sampler](HMMMessages(*known), states, self.stream)
+        tables = None if self.duration is None else self.duration.tables()
+        messages = make_messages(ptr, *self.transitions.matrix(), log_obs, tables)
+        draw = messages.sample_states_by_beam if by_beam else messages.sample_states
+        impossible: int = draw(states, self.stream)
+        return impossible
 
     def _choose(self) -> Places:
         """Return the new sequences and as many of the others, drawn at random, in order."""
@@ -346,12 +336,12 @@ class HMMSampler(ChainComponent):
         if hasattr(self.emission, "held"):
             self.emission.held = self.n_frozen > 0
 
-    def _draw_parameters(self, rng: NDArray[np.uint64], *, rates_known: bool = True) -> None:
+    def _draw_parameters(self, rng: Stream, *, rates_known: bool = True) -> None:
         transitions, similarity = self.transitions, self.similarity
         hold = self.n_frozen > 0
         transitions.draw_given(self._count(), rng, hold=hold, rates_known=rates_known)
         if self.duration is not None:
-            self._draw_duration(rng)
+            self._draw_duration(self.duration, rng)
         self._hold_emission()
         if similarity is None:
             self._draw_emission(rng)
@@ -366,16 +356,15 @@ class HMMSampler(ChainComponent):
         self._draw_emission(rng, similarity.coupling(*given))
         transitions.take_similarity(similarity, self.emission)
 
-    def _count(self) -> NDArray[np.int64]:
+    def _count(self) -> Places:
         """Return the transitions of the current states, (J + 1, J)."""
         return self.transitions.count(self._ptr, self.states)
 
-    def _draw_duration(self, rng: NDArray[np.uint64]) -> None:
+    def _draw_duration(self, duration: Any, rng: Stream) -> None:
         """Draw the parameters of the durations given the states."""
-        assert self.duration is not None
-        self.duration.draw(self._ptr, self.states, rng)
+        duration.draw(self._ptr, self.states, rng)
 
-    def _draw_emission(self, rng: NDArray[np.uint64], coupling: Coupling | None = None) -> None:
+    def _draw_emission(self, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw the parameters of the observations given the states."""
         self.emission.draw(self.states, rng, coupling)
 
@@ -391,7 +380,6 @@ class HMMSampler(ChainComponent):
         return result + sum(part.log_density() for part in self._options())
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
         return {
             "log_joint": self.log_joint(),
             "top_concentration": self.transitions.gamma,
@@ -402,12 +390,12 @@ class HMMSampler(ChainComponent):
             **{name: x for part in self._options() for name, x in part.scalars().items()},
         }
 
-    def _shares(self) -> NDArray[np.float64]:
+    def _shares(self) -> Floats:
         """Return the share of the observed steps in each state, (J,)."""
         states = self.states[self._is_observed]
         return np.bincount(states, minlength=self.transitions.n_states) / len(states)
 
-    def count_pairs(self, first: Any, second: Any, n_states: int) -> NDArray[np.int64]:
+    def count_pairs(self, first: Any, second: Any, n_states: int) -> Places:
         """Count the observed steps by their pair of states in two draws."""
         return count_pairs(first, second, self._is_observed, n_states)
 
@@ -418,17 +406,16 @@ class HMMSampler(ChainComponent):
     def model(self) -> HMMDraw:
         """Return the current draw; its model has the distribution of the next observation."""
         startprob, transmat = self.transitions.matrix()
-        model = HMMModel(
-            startprob, transmat, self.emission.model(), self._shares(), drawn=self._drawn_emission()
-        )
+        similarity = geometry = None
         if self.similarity is not None:
             similarity = np.exp(self.transitions.log_similarity[:-1]).astype(np.float32)
             geometry = self.similarity.model()
-            if isinstance(self.similarity, EmissionCoupledSampler):
-                geometry = self.similarity.model_with_emission(self.emission)
-            model = replace(model, similarity=similarity, geometry=geometry)
-        if self.duration is not None:
-            model = replace(model, duration=self.duration.model())
+        if isinstance(self.similarity, EmissionCoupledSampler):
+            geometry = self.similarity.model_with_emission(self.emission)
+        model = HMMModel(
+            startprob, transmat, self.emission.model(), self._shares(), similarity, geometry,
+            None if self.duration is None else self.duration.model(), self._drawn_emission(),
+        )  # fmt: skip
         return HMMDraw(model, self._keep_states(), self.log_joint())
 
     def _drawn_emission(self) -> EmissionModel | None:
@@ -443,7 +430,6 @@ class HMMSampler(ChainComponent):
         return self.states.astype(np.int32)
 
     def state(self) -> HMMState:
-        """Return a live view of the state."""
         return HMMState(self)
 
 
@@ -492,9 +478,7 @@ BY_SHARE = StateOrder(np.empty(0, dtype=np.int64))
 
 
 def name_states(
-    samples: list[HMMDraw],
-    count: Callable[[Any, Any, int], Places],
-    order: StateOrder = BY_SHARE,
+    samples: list[HMMDraw], count: Callable[[Any, Any, int], Places], order: StateOrder = BY_SHARE
 ) -> tuple[list[HMMModel], int]:
     """Return models with aligned states, and the index of the reference sample."""
     # The usual number of states comes first (the lowest of the most frequent ones), then the log

@@ -12,11 +12,12 @@ from scipy.special import betaln
 
 from skdp._numeric import Floats, Places
 from skdp._numeric._arithmetic import round_sum
-from skdp._numeric._random import draw_key, draw_log_gamma, next_double
+from skdp._numeric._random import draw_log_gamma, next_double
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import CollapsedEmission
 from skdp.inference._chain import check_interrupts
-from skdp.sequence._hmm._messages import HMMMessages, KnownStates
-from skdp.sequence._hmm._transitions import SMALLEST_WEIGHT, Transitions
+from skdp.sequence._hmm._messages import HMMMessages, KnownStates, Mask, take_key
+from skdp.sequence._hmm._transitions import SMALLEST_WEIGHT, Transitions, count_transitions
 from skdp.sequence._kernels import _transitions as kernels
 from skdp.sequence._similarities._protocol import EmissionCoupledSampler
 
@@ -88,7 +89,7 @@ class TwoStates:
         emission: CollapsedEmission,
         tables: LogTables,
         first: int = 0,
-        is_known: NDArray[np.bool_] | None = None,
+        is_known: Mask | None = None,
     ):
         self._steps, self._first, self._log_within = steps, first, tables.within
         self._has_known = is_known is not None
@@ -99,13 +100,11 @@ class TwoStates:
             log_obs[is_known] = 0.0, -np.inf  # known steps stay in group 0, the state that is split
         kernels.filter_groups(log_obs, steps.before, steps.after, *tables, self._odds)
 
-    def draw(self, rng: NDArray[np.uint64]) -> Groups:
+    def draw(self, rng: Stream) -> Groups:
         """Return a draw of the groups of all steps."""
-        key = np.empty_like(rng)
-        draw_key(rng, key)
-        return self.draw_with(key)
+        return self.draw_with(take_key(rng))
 
-    def draw_with(self, key: NDArray[np.uint64]) -> Groups:
+    def draw_with(self, key: Stream) -> Groups:
         """Return the draw determined by a key."""
         groups = np.empty(len(self._odds), dtype=np.int8)
         kernels.draw_groups(
@@ -152,8 +151,8 @@ class Splitter:
         emission: Any,
         transitions: Transitions,
         mass: float,
-        rng: NDArray[np.uint64],
-        is_known: NDArray[np.bool_] | None = None,
+        rng: Stream,
+        is_known: Mask | None = None,
     ):
         # A subclass may keep steps and groups elsewhere; groups are then not arrays.
         self.steps, self.emission, self.is_known = steps, emission, is_known
@@ -278,31 +277,20 @@ class StateRegrouping:
         ptr: Places,
         states: Places,
         transitions: Transitions,
-        emission: CollapsedEmission,
-        rng: NDArray[np.uint64],
+        emission: Any,
+        rng: Stream,
+        similarity: EmissionCoupledSampler | None = None,
+        known: KnownStates | None = None,
     ):
         self._ptr, self._states = ptr, states
         self._transitions, self._emission = transitions, emission
-        self._rng = rng
+        self._rng, self._similarity, self._known = rng, similarity, known
 
 
 class StateSplitMerge(StateRegrouping):
     """Metropolis-Hastings moves on states and two weights, in place. Rates and parameters of the
     observations are integrated out, and stale after an accepted move. Known states stay.
     """
-
-    def __init__(
-        self,
-        ptr: Places,
-        states: Places,
-        transitions: Transitions,
-        emission: Any,
-        rng: NDArray[np.uint64],
-        similarity: EmissionCoupledSampler | None = None,
-        known: KnownStates | None = None,
-    ):
-        super().__init__(ptr, states, transitions, emission, rng)
-        self._similarity, self._known = similarity, known
 
     def try_once(self) -> bool:
         """Propose a split or a merge; return whether it was accepted."""
@@ -363,8 +351,11 @@ class StateSplitMerge(StateRegrouping):
 
     def _splitter(self, a: int, b: int, other: int) -> Splitter:
         """Return the splitter of the steps of a and b; a and `other` share their weights."""
+        weights = self._transitions.weights
+        return self._make_splitter(a, b, self._transitions.alpha * (weights[a] + weights[other]))
+
+    def _make_splitter(self, a: int, b: int, mass: float) -> Splitter:
         transitions = self._transitions
-        mass = transitions.alpha * (transitions.weights[a] + transitions.weights[other])
         steps = list_steps(self._ptr, self._states, transitions.n_states, a, b)
         emission = self._emission.restrict(steps.steps, 2)
         is_known = None
@@ -431,7 +422,7 @@ def regroup(counts: Places, a: int, b: int, among: tuple[Places, Places, Places]
     return result
 
 
-def pick(choices: Sequence[Any] | NDArray[Any], rng: NDArray[np.uint64]) -> Any:
+def pick(choices: Sequence[Any] | NDArray[Any], rng: Stream) -> Any:
     """Return one of several choices, drawn uniformly."""
     return choices[int(next_double(rng) * len(choices))]
 
@@ -490,7 +481,7 @@ _N_REDRAWS = 4
 class StateJudge:
     """Choice of the smallest number of states that predicts held-out steps as well as the best."""
 
-    def __init__(self, ptr: Places, emission: Any, rng: NDArray[np.uint64]):
+    def __init__(self, ptr: Places, emission: Any, rng: Stream):
         self._emission, self._rng = emission, rng
         length = max(int(ptr[-1]) // _N_BLOCKS, _SHORTEST)
         starts = [np.arange(begin, end, length) for begin, end in pairwise(ptr)]
@@ -586,8 +577,7 @@ class StateJudge:
     def _expect(self, ptr: Places, partition: StatePartition) -> tuple[Floats, Floats]:
         """Return the expected shares of states, (K,), and their transitions, (K, K)."""
         states, n = partition.states, partition.n_states
-        counts = np.empty((n + 1, n), dtype=np.int64)
-        kernels.count_transitions(ptr, states, counts)
+        counts = count_transitions(ptr, states, n)
         # The concentrations of the chain suit its own states. Here one transition is added to each.
         sizes: Floats = np.bincount(states, minlength=n).astype(np.float64)
         shares = (sizes + 1.0 / n) / (len(states) + 1.0)

@@ -8,8 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_gamma
-from skdp._part import ChainComponent
+from skdp._part import ChainComponent, ChainState
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import EmissionSampler
 from skdp.processes._concentration import draw_concentration
 from skdp.sequence._kernels import _transitions as kernels
@@ -39,7 +41,7 @@ class Transitions(ChainComponent):
         self,
         n_states: int,
         priors: TransitionPriors,
-        rng: NDArray[np.uint64],
+        rng: Stream,
         *,
         self_transitions: bool = True,
         allowed: NDArray[np.bool_] | None = None,
@@ -98,27 +100,14 @@ class Transitions(ChainComponent):
         """Whether all similarities are 1, so that shorter kernels suffice."""
         return not self.log_similarity.any()
 
-    def draw(
-        self,
-        ptr: NDArray[np.int64],
-        states: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        *,
-        hold: bool = False,
-        rates_known: bool = True,
-    ) -> None:
-        """Draw everything given the states; `hold` keeps concentrations and stickiness fixed."""
-        self.draw_given(self.count(ptr, states), rng, hold=hold, rates_known=rates_known)
+    def draw(self, ptr: Places, states: Places, rng: Stream, **options: bool) -> None:
+        """Draw everything given the states, as `draw_given` does."""
+        self.draw_given(self.count(ptr, states), rng, **options)
 
     def draw_given(
-        self,
-        counts: NDArray[np.int64],
-        rng: NDArray[np.uint64],
-        *,
-        hold: bool = False,
-        rates_known: bool = True,
+        self, counts: Places, rng: Stream, *, hold: bool = False, rates_known: bool = True
     ) -> None:
-        """Draw everything given the transitions, (J + 1, J), which are all that `draw` needs."""
+        """Draw everything given the transitions, (J + 1, J); `hold` keeps concentrations fixed."""
         self.counts[:] = counts
         if rates_known:
             kernels.draw_times(
@@ -135,7 +124,7 @@ class Transitions(ChainComponent):
         kernels.draw_weights(self._tables, self.gamma, self.weights, rng)
         self._draw_rates(rng)
 
-    def _draw_tables(self, rng: NDArray[np.uint64]) -> int:
+    def _draw_tables(self, rng: Stream) -> int:
         """Draw the tables of all restaurants; return the number explained by kappa."""
         if self._plain and self.kappa == 0.0:
             kernels.draw_plain_tables(self.counts, self.weights, self.alpha, self._tables, rng)
@@ -145,7 +134,7 @@ class Transitions(ChainComponent):
             self.kappa, self._tables, rng,
         )  # fmt: skip
 
-    def counts_and_rates(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def counts_and_rates(self) -> tuple[Places, Floats]:
         """Return transitions and log rates (-inf if impossible), on which phi depends."""
         if self.self_transitions and self.allowed is None:
             return self.counts, self.log_rates
@@ -160,7 +149,7 @@ class Transitions(ChainComponent):
             shapes[~self.allowed] = 0.0  # phi = 0 for any similarity
         return TimedTransitions(self.counts, shapes, self._log_times)
 
-    def redraw_rates(self, rng: NDArray[np.uint64]) -> None:
+    def redraw_rates(self, rng: Stream) -> None:
         """Redraw the rates given the times drawn last, after similarities have changed."""
         self._draw_rates(rng)
 
@@ -169,20 +158,20 @@ class Transitions(ChainComponent):
         similarity.write(self.log_similarity[:-1], emission)
         self._forbid(self.log_similarity)
 
-    def _forbid(self, logs: NDArray[np.float64]) -> None:
+    def _forbid(self, logs: Floats) -> None:
         """Set the entries of impossible transitions to -inf, in a (J + 1, J) array."""
         if self.allowed is not None:
             logs[~self.allowed] = -np.inf
         if not self.self_transitions:
             np.fill_diagonal(logs[:-1], -np.inf)
 
-    def _draw_rates(self, rng: NDArray[np.uint64]) -> None:
+    def _draw_rates(self, rng: Stream) -> None:
         kernels.draw_rates(
             self.counts, self.log_similarity, self._log_times, self.weights, self.alpha,
             self.kappa, self.log_rates, rng,
         )  # fmt: skip
 
-    def _draw_concentrations(self, overridden: int, rng: NDArray[np.uint64]) -> None:
+    def _draw_concentrations(self, overridden: int, rng: Stream) -> None:
         """Draw alpha, kappa and gamma given the tables; weights and rates are integrated out."""
         priors = self.priors
         others = int(self._tables.sum())
@@ -210,7 +199,7 @@ class Transitions(ChainComponent):
             )
             self.gamma = min(max(gamma, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
 
-    def matrix(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def matrix(self) -> tuple[Floats, Floats]:
         """Return the probabilities of first states, (J,), and of transitions, (J, J)."""
         startprob = np.empty(self.n_states)
         transmat = np.empty((self.n_states, self.n_states))
@@ -221,7 +210,7 @@ class Transitions(ChainComponent):
         """Return log p(transitions, beta given phi, concentrations), integrated over rates."""
         return self.log_probability_of(self.counts, self.weights)
 
-    def with_log_similarity(self, log_similarity: NDArray[np.float64]) -> Self:
+    def with_log_similarity(self, log_similarity: Floats) -> Self:
         """Return the same transitions with other similarities between states, log phi, (J, J)."""
         other = self.copy()
         other.log_similarity[:-1] = log_similarity
@@ -229,11 +218,7 @@ class Transitions(ChainComponent):
         return other
 
     def log_ratio(
-        self,
-        counts: tuple[NDArray[np.int64], NDArray[np.int64]],
-        weights: tuple[NDArray[np.float64], NDArray[np.float64]],
-        a: int,
-        b: int,
+        self, counts: tuple[Places, Places], weights: tuple[Floats, Floats], a: int, b: int
     ) -> float:
         """Return the log ratio of p(transitions, beta) for two choices that differ in a and b."""
         if not self._plain:
@@ -247,7 +232,7 @@ class Transitions(ChainComponent):
         ]
         return float(terms[0] - terms[1])
 
-    def log_probability_of(self, counts: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
+    def log_probability_of(self, counts: Places, weights: Floats) -> float:
         """Return `log_probability` for other transitions and weights."""
         if self._plain:
             return kernels.log_probability_of_plain_transitions(
@@ -258,14 +243,11 @@ class Transitions(ChainComponent):
             *np.empty((2, self.n_states)),
         )  # fmt: skip
 
-    def count(self, ptr: NDArray[np.int64], states: NDArray[np.int64]) -> NDArray[np.int64]:
+    def count(self, ptr: Places, states: Places) -> Places:
         """Return the transitions of states, (J + 1, J)."""
-        counts = np.empty_like(self.counts)
-        count = kernels.count_transitions if self.self_transitions else kernels.count_changes
-        count(ptr, states, counts)
-        return counts
+        return count_transitions(ptr, states, self.n_states, with_stays=self.self_transitions)
 
-    def without_stays(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def without_stays(self, counts: Places) -> Places:
         """Convert transitions that were counted at every step into those of `count`."""
         if self.self_transitions:
             return counts
@@ -273,11 +255,20 @@ class Transitions(ChainComponent):
         np.fill_diagonal(changes[:-1], 0)
         return changes
 
-    def shapes(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def shapes(self, weights: Floats) -> Floats:
         """Return a_jj', (J + 1, J)."""
         shapes = np.tile(self.alpha * weights, (self.n_states + 1, 1))
         shapes[np.arange(self.n_states), np.arange(self.n_states)] += self.kappa
         return shapes
+
+
+def count_transitions(
+    ptr: Places, states: Places, n_states: int, *, with_stays: bool = True
+) -> Places:
+    """Return the transitions of states, or only their changes, (J + 1, J)."""
+    counts = np.empty((n_states + 1, n_states), dtype=np.int64)
+    kernels.count_transitions(ptr, states, counts, with_stays)
+    return counts
 
 
 def _start(value: float | None, prior: tuple[float, float]) -> float:
@@ -285,7 +276,7 @@ def _start(value: float | None, prior: tuple[float, float]) -> float:
     return prior[0] / prior[1] if value is None else value
 
 
-def _draw_concentration(shape: float, rate: float, rng: NDArray[np.uint64]) -> float:
+def _draw_concentration(shape: float, rate: float, rng: Stream) -> float:
     draw = draw_gamma(float(shape), rng) / rate
     return min(max(draw, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
 
@@ -293,42 +284,44 @@ def _draw_concentration(shape: float, rate: float, rng: NDArray[np.uint64]) -> f
 # The state of a chain of a hidden Markov model, as users see it.
 
 
-class HMMState:
-    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
+class HMMState(ChainState):
+    """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
 
-    def __init__(self, sampler: Any):
-        self._sampler = sampler
+    Its log joint is log p(observations, states, top-level weights) given the concentrations, with
+    the densities of the parameters of similarities and durations. Transition rates are integrated
+    out, and so are the parameters of the observations if possible.
+    """
 
     @property
-    def states(self) -> NDArray[np.int64]:
+    def states(self) -> Places:
         """State z of every observation, (N,), with the sequences concatenated."""
         view = self._sampler.states.view()
         view.flags.writeable = False
         return view
 
     @property
-    def transition_rates(self) -> NDArray[np.float64]:
+    def transition_rates(self) -> Floats:
         """Transition rates pi from row to column, (J, J)."""
         return np.exp(self._sampler.transitions.log_rates[:-1])
 
     @property
-    def initial_rates(self) -> NDArray[np.float64]:
+    def initial_rates(self) -> Floats:
         """Rates of first states, (J,); 0 for states in which no sequence may begin."""
         transitions = self._sampler.transitions
         return np.exp(transitions.log_rates[-1] + transitions.log_similarity[-1])
 
     @property
-    def startprob(self) -> NDArray[np.float64]:
+    def startprob(self) -> Floats:
         """Probabilities of first states, (J,)."""
         return self._sampler.transitions.matrix()[0]
 
     @property
-    def transmat(self) -> NDArray[np.float64]:
+    def transmat(self) -> Floats:
         """Transition probabilities P_jj' = pi_jj' phi_jj' / T_j, (J, J)."""
         return self._sampler.transitions.matrix()[1]
 
     @property
-    def top_weights(self) -> NDArray[np.float64]:
+    def top_weights(self) -> Floats:
         """Weights beta of the states at the top level, (J,)."""
         return self._sampler.transitions.weights.copy()
 
@@ -348,7 +341,7 @@ class HMMState:
         return float(self._sampler.transitions.kappa)
 
     @property
-    def similarity(self) -> NDArray[np.float64]:
+    def similarity(self) -> Floats:
         """Similarities phi, (J, J): all 1 if the model has none.
 
         With explicit durations, the diagonal is 0, because a state does not follow itself.
@@ -364,15 +357,3 @@ class HMMState:
     def emission(self) -> Any:
         """Parameters of the observations: a copy of their sampler."""
         return self._sampler.emission.copy()
-
-    def log_joint(self) -> float:
-        """Return log p(observations, states, top-level weights) given the concentrations.
-
-        It includes the densities of the parameters of similarities and durations. Transition rates
-        are integrated out, and so are the parameters of the observations if possible.
-        """
-        return self._sampler.log_joint()
-
-    def copy(self) -> HMMState:
-        """Return a state that later sweeps do not change."""
-        return HMMState(self._sampler.copy())

@@ -18,7 +18,9 @@ however far from the beginning, or however large the values before it.
 # mypy: ignore-errors
 
 import math
+from typing import NamedTuple
 
+from skdp._numeric import Floats
 from skdp._numeric._arithmetic import fast_exp, fast_log
 from skdp._numeric._numba import njit_inlined, njit_loop
 
@@ -27,6 +29,18 @@ SEEN, FRESH, F0F0, F0Y, YY, F0F1, F1F1, F1Y = range(8)
 
 N_RESULTS = 7
 """Level, slope, b, the elements 00, 01 and 11 of (F'F + 1 / tau)^-1, and a: the posterior."""
+
+
+class GaussianPrior(NamedTuple):
+    """Settings of Gaussian spans, of which `gaussian_evidence` tells."""
+
+    phi: float
+    is_linear: bool
+    tau0: float
+    tau1: float
+    b0: float
+    shape: float
+    table: Floats  # of what depends only on the number of values
 
 
 @njit_loop
@@ -51,13 +65,14 @@ def difference(sums, begin, end, s):
 
 
 @njit_inlined
-def gaussian_evidence(i, j, sums, y, phi, is_linear, tau0, tau1, b0, shape, table, out):
+def gaussian_evidence(i, j, sums, y, prior, out):
     """Return the log evidence of one column; write its posterior to out (N_RESULTS,).
 
     y = F w + e, with F = (1, t - i), w ~ N(0, s2 diag(tau)), s2 ~ IG(a0, b0), and e an
     autoregression of order one with coefficient phi that starts in each part from its stationary
     distribution.
     """
+    phi, is_linear, tau0, tau1, b0, shape, table = prior
     free = 1.0 - phi * phi
     n = difference(sums, i + 1, j, SEEN)
     fresh = difference(sums, i + 1, j, FRESH)
@@ -106,29 +121,22 @@ def gaussian_evidence(i, j, sums, y, phi, is_linear, tau0, tau1, b0, shape, tabl
 
 
 @njit_loop
-def weigh_gaussian(
-    starts, ends, sums, values, phi, is_linear, tau0, tau1, b0, shape, table, out, logs
-):
+def weigh_gaussian(starts, ends, sums, values, prior, out, logs):
     """Write the log evidence of Gaussian spans: the sum over columns. out is scratch."""
     for k in range(starts.shape[0]):
         total = 0.0
         for c in range(sums.shape[0]):
-            total += gaussian_evidence(
-                starts[k], ends[k], sums[c], values[c], phi, is_linear, tau0, tau1, b0, shape,
-                table, out,
-            )  # fmt: skip
+            total += gaussian_evidence(starts[k], ends[k], sums[c], values[c], prior, out)
         logs[k] = total
 
 
 @njit_loop
-def weigh_complete_gaussian(
-    starts, ends, sums, values, phi, is_linear, b0, by_length, squares, logs
-):
+def weigh_complete_gaussian(starts, ends, sums, values, prior, by_length, squares, logs):
     """As `weigh_gaussian`, if no value is missing: what depends on the length only is known.
     `by_length` (T + 1, 5): the elements of (F'F + 1 / tau)^-1, what is left of the log, and a.
     """
     n, n_columns = starts.shape[0], sums.shape[0]
-    free = 1.0 - phi * phi
+    is_linear, b0, free = prior.is_linear, prior.b0, 1.0 - prior.phi * prior.phi
     logs[:] = 0.0
     for c in range(n_columns):
         for k in range(n):
@@ -149,16 +157,11 @@ def weigh_complete_gaussian(
 
 
 @njit_loop
-def fit_gaussian(
-    starts, ends, sums, values, phi, is_linear, tau0, tau1, b0, shape, table, coefficients
-):
+def fit_gaussian(starts, ends, sums, values, prior, coefficients):
     """Write the posterior of spans, (n, C, N_RESULTS)."""
     for k in range(starts.shape[0]):
         for c in range(sums.shape[0]):
-            gaussian_evidence(
-                starts[k], ends[k], sums[c], values[c], phi, is_linear, tau0, tau1, b0, shape,
-                table, coefficients[k, c],
-            )  # fmt: skip
+            gaussian_evidence(starts[k], ends[k], sums[c], values[c], prior, coefficients[k, c])
 
 
 @njit_loop

@@ -83,32 +83,21 @@ def write_first(on_probs, predicted):
 
 
 @njit_internal_nogc
-def step_forward(on_probs, message):
-    """Convert probabilities of joint states into those one step later, in place."""
+def take_step(on_probs, message, is_forward):
+    """Convert probabilities of joint states into those one step later or, backward, a function of
+    joint states into its mean given the joint state one step earlier, in place.
+    """
     half = 1
     for f in range(on_probs.shape[0]):
         off_on, on_on = on_probs[f, AFTER_OFF], on_probs[f, AFTER_ON]
         off_off, on_off = 1.0 - off_on, 1.0 - on_on
+        if not is_forward:  # the transposed matrix
+            off_on, on_off = on_off, off_on
         for begin in range(0, message.shape[0], 2 * half):
             for k in range(begin, begin + half):
                 off, on = message[k], message[k + half]
                 message[k] = off * off_off + on * on_off
                 message[k + half] = off * off_on + on * on_on
-        half *= 2
-
-
-@njit_internal_nogc
-def step_backward(on_probs, message):
-    """Convert a function of joint states into its mean given the joint state one step earlier."""
-    half = 1
-    for f in range(on_probs.shape[0]):
-        off_on, on_on = on_probs[f, AFTER_OFF], on_probs[f, AFTER_ON]
-        off_off, on_off = 1.0 - off_on, 1.0 - on_on
-        for begin in range(0, message.shape[0], 2 * half):
-            for k in range(begin, begin + half):
-                off, on = message[k], message[k + half]
-                message[k] = off_off * off + off_on * on
-                message[k + half] = on_off * off + on_on * on
         half *= 2
 
 
@@ -153,7 +142,7 @@ def filter_sequences(
             else:
                 for j in range(row.shape[0]):
                     row[j] = current[j]
-                step_forward(on_probs, row)
+                take_step(on_probs, row, True)
             # Weigh by the observation.
             weigh_step(values[t], centers, precisions, probit, log_probs, log_obs)
             steps[t] = weigh(row, log_obs, current)
@@ -173,7 +162,7 @@ def smooth_step(on_probs, filtered, predicted_next, message):
     for j in range(message.shape[0]):
         p = predicted_next[j]
         message[j] = message[j] / p if p > 0.0 else 0.0
-    step_backward(on_probs, message)
+    take_step(on_probs, message, False)
     for j in range(message.shape[0]):
         message[j] *= filtered[j]
     scale = 1.0 / add_up(message)  # 1 but for rounding
@@ -567,7 +556,7 @@ def draw_block(
             else:
                 for j in range(predicted.shape[0]):
                     predicted[j] = filtered[t - 1 - begin, j]
-                step_forward(on_block, predicted)
+                take_step(on_block, predicted, True)
             state = read_state(bits[t], block)
             weigh_block(values[t], fits[t], state, shifts, precisions, probit, log_obs)
             if known.shape[0] > 0:
@@ -597,10 +586,8 @@ def draw_block(
 @njit_loop
 def count_transitions(ptr, bits, counts):
     """Write the numbers of steps at which factors are off and on: at first, after off, after on."""
+    counts[:] = 0
     for f in range(bits.shape[1]):
-        for row in range(3):
-            counts[f, row, 0] = 0
-            counts[f, row, 1] = 0
         for s in range(ptr.shape[0] - 1):
             row = FIRST
             for t in range(ptr[s], ptr[s + 1]):

@@ -21,12 +21,14 @@ that inner loops run over V independent entries.
 
 # mypy: ignore-errors
 
+from __future__ import annotations
+
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from skdp._numeric import Floats
+from skdp._numeric import Floats, Places
 from skdp._numeric._arithmetic import fast_exp
 from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
 from skdp._numeric._random import draw_exponential, draw_normal, next_double
@@ -52,19 +54,22 @@ def make_room(n_dims: int, n_states: int, n_rows: int) -> LocationWorkspace:
     return LocationWorkspace(*tables, np.empty((2 * n_dims + 2, n_rows)), *moves)
 
 
-def gather(
-    counts: np.ndarray, log_rates: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return rows, counts, n and log_rates of states with transitions, given tables (J + 1, J)."""
-    rows = np.flatnonzero(counts[:-1].any(axis=1))
-    some_counts = counts[rows].astype(np.float64)
-    some_rates = log_rates[rows] - log_rates[rows].max(axis=1, keepdims=True)
-    return (
-        rows,
-        np.ascontiguousarray(some_counts.T),
-        some_counts.sum(axis=1),
-        np.ascontiguousarray(some_rates.T),
-    )
+class Departures(NamedTuple):
+    """Transitions from the rows that have any, and their rates; the last row is left out."""
+
+    rows: Places
+    counts: Floats
+    n: Floats
+    log_rates: Floats
+
+    @classmethod
+    def of(cls, counts: Places, log_rates: Floats) -> Departures:
+        """Return those of tables (J + 1, J)."""
+        rows = np.flatnonzero(counts[:-1].any(axis=1))
+        some_counts = counts[rows].astype(np.float64)
+        some_rates = log_rates[rows] - log_rates[rows].max(axis=1, keepdims=True)
+        by_row = np.ascontiguousarray(some_counts.T), some_counts.sum(axis=1)
+        return cls(rows, *by_row, np.ascontiguousarray(some_rates.T))
 
 
 @njit_loop
@@ -117,10 +122,10 @@ def write_shares(halves, log_rates, decay, shares, largest, totals):
 
 
 @njit_loop
-def log_likelihood(halves, counts, n, log_rates, decay, shares, sums):
+def log_likelihood(halves, departures, decay, shares, sums):
     """Return sum n log phi - sum n_v. log T_v; `shares` and `sums`, (2, V) or more, are scratch."""
-    largest, totals = sums[0], sums[1]
-    write_shares(halves, log_rates, decay, shares, largest, totals)
+    largest, totals, counts, n = sums[0], sums[1], departures.counts, departures.n
+    write_shares(halves, departures.log_rates, decay, shares, largest, totals)
     result = 0.0
     for j in range(halves.shape[0]):
         for v in range(halves.shape[1]):
@@ -147,17 +152,18 @@ def _product_of_differences(weight, source, x):
 
 
 @njit_loop
-def write_gradient(locations, rows, counts, n, log_rates, decay, halves, shares, work, gradient):
+def write_gradient(locations, departures, decay, halves, shares, work, gradient):
     """Write the gradient of the log posterior of the locations, (D, J)."""
     # A transition pulls its two ends together, and an expected transition pushes them apart: the
     # derivative with respect to l_v is -lambda sum_j (l_v - l_j) (n_vj - n_v. P_vj), and its terms
     # with respect to l_j have the opposite sign.
     n_dims, n_states = locations.shape
+    rows, counts, n = departures.rows, departures.counts, departures.n
     n_rows = rows.shape[0]
     sources, pulls = work[:n_dims], work[n_dims : 2 * n_dims]
     scale, totals = work[2 * n_dims], work[2 * n_dims + 1]
     write_halves(locations, rows, halves, sources)
-    write_shares(halves, log_rates, decay, shares, scale, totals)
+    write_shares(halves, departures.log_rates, decay, shares, scale, totals)
     for v in range(n_rows):
         scale[v] = decay * n[v] / totals[v]
         for d in range(n_dims):
@@ -178,8 +184,8 @@ def write_gradient(locations, rows, counts, n, log_rates, decay, halves, shares,
 
 @njit_loop
 def leapfrog(
-    locations, momentum, gradient, rows, counts, n, log_rates, decay, inverse_mass, step,
-    n_steps, halves, shares, work,
+    locations, momentum, gradient, departures, decay, inverse_mass, step, n_steps, halves, shares,
+    work,
 ):  # fmt: skip
     """Move locations and momenta, (D, J), along a trajectory; `gradient` is updated."""
     n_dims, n_states = locations.shape
@@ -188,17 +194,18 @@ def leapfrog(
             for j in range(n_states):
                 momentum[d, j] += 0.5 * step * gradient[d, j]
                 locations[d, j] += step * inverse_mass[j] * momentum[d, j]
-        write_gradient(locations, rows, counts, n, log_rates, decay, halves, shares, work, gradient)
+        write_gradient(locations, departures, decay, halves, shares, work, gradient)
         for d in range(n_dims):
             for j in range(n_states):
                 momentum[d, j] += 0.5 * step * gradient[d, j]
 
 
 @njit_loop
-def write_inverse_mass(rows, counts, n, decay, out):
+def write_inverse_mass(departures, decay, out):
     """Write 1 over masses: 1 + lambda (1 + lambda) times transitions to and from other states."""
     # A mass is about the curvature, -lambda (n - n P) - lambda^2 n times covariances of the
     # destinations of rows, so that a step size that suits the prior suits all states.
+    rows, counts, n = departures.rows, departures.counts, departures.n
     factor = decay * (1.0 + decay)
     for j in range(out.shape[0]):
         out[j] = 1.0
@@ -248,17 +255,14 @@ def sum_of_squares(locations):
 
 @njit_loop
 def draw_locations(
-    locations, rows, counts, n, log_rates, decay, inverse_mass, step, n_steps, n_trajectories,
-    room, rng,
-):  # fmt: skip
+    locations, departures, decay, inverse_mass, step, n_steps, n_trajectories, room, rng
+):
     """Draw the locations by Hamiltonian Monte Carlo; return the mean acceptance."""
     halves, shares, work = room.halves, room.shares, room.work
     proposal, momentum = room.proposal, room.momentum
     gradient, first_gradient = room.gradient, room.first_gradient
-    write_gradient(
-        locations, rows, counts, n, log_rates, decay, halves, shares, work, first_gradient
-    )
-    before = log_likelihood(halves, counts, n, log_rates, decay, shares, work)
+    write_gradient(locations, departures, decay, halves, shares, work, first_gradient)
+    before = log_likelihood(halves, departures, decay, shares, work)
     before -= 0.5 * sum_of_squares(locations)
     acceptance = 0.0
     for i in range(n_trajectories):
@@ -274,11 +278,11 @@ def draw_locations(
             length *= 0.25
         # Move.
         leapfrog(
-            proposal, momentum, gradient, rows, counts, n, log_rates, decay, inverse_mass,
-            length, n_steps, halves, shares, work,
+            proposal, momentum, gradient, departures, decay, inverse_mass, length, n_steps, halves,
+            shares, work,
         )  # fmt: skip
         # Weigh.
-        after = log_likelihood(halves, counts, n, log_rates, decay, shares, work)
+        after = log_likelihood(halves, departures, decay, shares, work)
         after -= 0.5 * sum_of_squares(proposal)
         gain = after - before + energy - kinetic_energy(inverse_mass, momentum)
         if not gain > -math.inf:
@@ -356,8 +360,7 @@ def gain_of_proposal(j, distances, decay, counts, shapes, log_times, taken):
 @njit_loop
 def accept_proposals(distances, decay, counts, shapes, log_times, taken, rng):
     """Accept or reject the proposals of all states in turn; write which are accepted to `taken`."""
-    for j in range(taken.shape[0]):
-        taken[j] = 0
+    taken[:] = 0
     for j in range(taken.shape[0]):
         gain = gain_of_proposal(j, distances, decay, counts, shapes, log_times, taken)
         taken[j] = int(math.log1p(-next_double(rng)) < gain)

@@ -61,6 +61,7 @@ from skdp.sequence._kernels._messages import (
     log_sum_exp,
     multiply,
 )
+from skdp.sequence._kernels._transitions import log_sum_of_products
 
 # Durations of states: counts of segments by their length, and draws of the parameters.
 #
@@ -88,11 +89,9 @@ LARGEST_COUNT = 1e15
 @njit_loop
 def count_segments(ptr, states, exact, at_least):
     """Count segments by length; of the last one and of D_max steps, only K >= d - 1 is known."""
-    n_states, longest = exact.shape
-    for j in range(n_states):
-        for d in range(longest):
-            exact[j, d] = 0
-            at_least[j, d] = 0
+    longest = exact.shape[1]
+    exact[:] = 0
+    at_least[:] = 0
     for s in range(ptr.shape[0] - 1):
         d = 0
         for t in range(ptr[s], ptr[s + 1]):
@@ -147,6 +146,17 @@ def fill_survival(log_pmf, log_survival):
 
 
 @njit_inlined_source
+def sum_poisson_tail(smallest, mean):
+    """Return P(K >= smallest) / P(K = smallest)."""
+    total, weight, k = 0.0, 1.0, smallest
+    while weight > 1e-17 * total:
+        total += weight
+        k += 1
+        weight *= mean / k
+    return total
+
+
+@njit_inlined_source
 def draw_poisson_at_least(smallest, mean, rng):
     """Return a draw of K ~ Poisson(mean) given K >= smallest, as a float."""
     if smallest <= mean:  # at least about every other draw is accepted
@@ -155,12 +165,7 @@ def draw_poisson_at_least(smallest, mean, rng):
             if draw >= smallest:
                 return draw
     # Beyond the mean, weights decrease ever faster: search from the smallest upwards.
-    total = 0.0
-    weight, k = 1.0, smallest
-    while weight > 1e-17 * total:
-        total += weight
-        k += 1
-        weight *= mean / k
+    total = sum_poisson_tail(smallest, mean)
     rest = next_double(rng) * total
     weight, k = 1.0, smallest
     while True:
@@ -192,12 +197,7 @@ def log_poisson_tail(smallest, log_mean):
         return 0.0
     log_pmf = smallest * log_mean - mean - math.lgamma(smallest + 1.0)
     if smallest > mean:
-        total, weight, k = 0.0, 1.0, smallest
-        while weight > 1e-17 * total:
-            total += weight
-            k += 1
-            weight *= mean / k
-        return log_pmf + math.log(total)
+        return log_pmf + math.log(sum_poisson_tail(smallest, mean))
     below = 0.0  # at most about a half: nothing cancels
     for k in range(smallest):
         below += math.exp(k * log_mean - mean - math.lgamma(k + 1.0))
@@ -470,20 +470,6 @@ def move_in_logs(log_from, log_into, sums, terms, log_to):
 
 
 # Filtering.
-
-
-@njit_internal_nogc
-def log_sum_of_products(logs, log_table):
-    """Return log sum exp(logs + log_table)."""
-    largest = -math.inf
-    for i in range(logs.shape[0]):
-        largest = max(largest, logs[i] + log_table[i])
-    if largest == -math.inf:
-        return largest
-    total = 0.0
-    for i in range(logs.shape[0]):
-        total += math.exp(logs[i] + log_table[i] - largest)
-    return largest + math.log(total)
 
 
 @njit_inlined_source

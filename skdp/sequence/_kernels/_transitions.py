@@ -72,45 +72,29 @@ def log_1p_exp(x):
 
 
 @njit_loop
-def count_transitions(ptr, states, counts):
-    """Write the number of transitions to `counts`."""
+def count_transitions(ptr, states, counts, with_stays):
+    """Write the number of transitions to `counts`, or of changes of state, without stays."""
     n_states = counts.shape[1]
-    for j in range(n_states + 1):
-        for k in range(n_states):
-            counts[j, k] = 0
+    counts[:] = 0
     for s in range(ptr.shape[0] - 1):
         before = n_states
         for t in range(ptr[s], ptr[s + 1]):
-            counts[before, states[t]] += 1
-            before = states[t]
-
-
-@njit_loop
-def count_changes(ptr, states, counts):
-    """Write the numbers of changes of state, (J + 1, J), with first states in the last row."""
-    n_states = counts.shape[1]
-    for j in range(n_states + 1):
-        for k in range(n_states):
-            counts[j, k] = 0
-    for s in range(ptr.shape[0] - 1):
-        before = n_states
-        for t in range(ptr[s], ptr[s + 1]):
-            if states[t] != before:  # transitions do not explain how long a state lasts
+            if with_stays or states[t] != before:
                 counts[before, states[t]] += 1
                 before = states[t]
 
 
-@njit_inlined_source
-def log_success_rate(log_rates, log_similarity):
-    """Return log T_j of a row."""
+@njit_internal_nogc
+def log_sum_of_products(logs, other_logs):
+    """Return log sum exp(logs + other_logs), as is log T_j of a row of rates and similarities."""
     largest = -math.inf
-    for k in range(log_rates.shape[0]):
-        largest = max(largest, log_rates[k] + log_similarity[k])
+    for k in range(logs.shape[0]):
+        largest = max(largest, logs[k] + other_logs[k])
     if largest == -math.inf:
         return largest
     total = 0.0
-    for k in range(log_rates.shape[0]):
-        total += math.exp(log_rates[k] + log_similarity[k] - largest)
+    for k in range(logs.shape[0]):
+        total += math.exp(logs[k] + other_logs[k] - largest)
     return largest + math.log(total)
 
 
@@ -123,15 +107,14 @@ def draw_times(counts, log_rates, log_similarity, log_times, rng):
             n += counts[j, k]
         log_times[j] = -math.inf
         if n > 0:
-            log_total = log_success_rate(log_rates[j], log_similarity[j])
+            log_total = log_sum_of_products(log_rates[j], log_similarity[j])
             log_times[j] = min(draw_log_gamma(float(n), rng) - log_total, LARGEST_LOG_TIME)
 
 
 @njit_loop
 def draw_plain_tables(counts, weights, alpha, tables, rng):
     """Draw tables as `draw_tables` does, for phi = 1 and kappa = 0: no jump fails."""
-    for k in range(tables.shape[0]):
-        tables[k] = 0
+    tables[:] = 0
     for j in range(counts.shape[0]):
         for k in range(tables.shape[0]):
             tables[k] += draw_table_count(counts[j, k], alpha * weights[k], rng)
@@ -142,8 +125,7 @@ def draw_tables(counts, log_similarity, log_times, weights, alpha, kappa, tables
     """Draw `tables`, m_.j' - w_j', with pi and q integrated out; return w., those due to kappa."""
     n_states = weights.shape[0]
     overridden = 0
-    for k in range(n_states):
-        tables[k] = 0
+    tables[:] = 0
     for j in range(n_states + 1):
         if log_times[j] == -math.inf:
             continue  # no customers, and no time for failed transitions
@@ -182,7 +164,7 @@ def normalize_rates(log_rates, log_similarity, startprob, transmat):
     """Write P_jj' = pi_jj' phi_jj' / T_j to `transmat`, (J, J), and the last row to `startprob`."""
     n_states = startprob.shape[0]
     for j in range(n_states + 1):
-        log_total = log_success_rate(log_rates[j], log_similarity[j])
+        log_total = log_sum_of_products(log_rates[j], log_similarity[j])
         row = transmat[j] if j < n_states else startprob
         total = 0.0
         for k in range(n_states):
@@ -548,13 +530,9 @@ def cut_windows(before, width, windows):
 @njit_loop
 def count_groups(before, after, groups, into, out_of, within):
     """Write the transitions into, out of and within the groups."""
-    for k in range(into.shape[0]):
-        for g in range(2):
-            into[k, g] = 0
-            out_of[g, k] = 0
-    for g in range(2):
-        for h in range(2):
-            within[g, h] = 0
+    into[:] = 0
+    out_of[:] = 0
+    within[:] = 0
     for i in range(groups.shape[0]):
         g = groups[i]
         if before[i] == INSIDE:

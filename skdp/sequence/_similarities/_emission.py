@@ -5,26 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
-from skdp._checks import as_floats, check_gamma_prior
+from skdp._checks import as_floats
 from skdp._numeric import Floats, Places
-from skdp._numeric._random import draw_slice, next_double
-from skdp._part import ChainComponent
-from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp._numeric._random import next_double
+from skdp._sklearn_compat import StrOptions
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import ComparableEmission, EmissionModel
 from skdp.sequence._kernels import _locations as kernels
-from skdp.sequence._similarities._protocol import TimedTransitions
+from skdp.sequence._similarities._protocol import (
+    DECAY,
+    BaseSimilarity,
+    DecaySampler,
+    TimedTransitions,
+)
 
-_LOWEST_DECAY, _HIGHEST_DECAY = 1e-12, 1e6
 
-
-class EmissionSimilarity(EstimatorMixin, BaseEstimator):
+class EmissionSimilarity(BaseSimilarity):
     r"""States whose observations are alike follow each other more often.
 
     With F_j the distribution of the observations in state j, BC the Bhattacharyya coefficient of
@@ -81,8 +82,7 @@ class EmissionSimilarity(EstimatorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "metric": [StrOptions({"hellinger", "bhattacharyya"}), callable],
-        "decay": [Interval(Real, 1e-12, 1e6, closed="both"), StrOptions({"auto"})],
-        "decay_prior": [tuple, list],
+        **DECAY,
     }
 
     def __init__(
@@ -95,27 +95,8 @@ class EmissionSimilarity(EstimatorMixin, BaseEstimator):
         self.decay = decay
         self.decay_prior = decay_prior
 
-    def make_sampler(self, n_states: int) -> EmissionSimilaritySampler:
-        """Return the sampler of this similarity.
-
-        Parameters
-        ----------
-        n_states : int
-            J.
-
-        Returns
-        -------
-        SimilaritySampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        validate_parameters(self)
-        prior = check_gamma_prior(self.decay_prior, "decay_prior")
-        decay = None if isinstance(self.decay, str) else float(self.decay)
-        return EmissionSimilaritySampler(n_states, self.metric, decay, prior)
+    def _make_sampler(self, n_states: int) -> Any:
+        return EmissionSimilaritySampler(n_states, self.metric, *self._read_decay())
 
 
 @dataclass(frozen=True)
@@ -137,7 +118,7 @@ class EmissionDistances:
         return replace(self, emission=self.emission.reorder(order))
 
 
-class EmissionSimilaritySampler(ChainComponent):
+class EmissionSimilaritySampler(DecaySampler):
     """Sampler of the parameters of the observations, on which similarities depend."""
 
     def __init__(
@@ -147,10 +128,8 @@ class EmissionSimilaritySampler(ChainComponent):
         decay: float | None,
         prior: tuple[float, float],
     ):
-        self.metric, self.prior = metric, prior
-        self.is_drawn = decay is None
-        mean = min(max(prior[0] / prior[1], _LOWEST_DECAY), _HIGHEST_DECAY)
-        self.decay = mean if decay is None else decay
+        super().__init__(decay, prior, (1e-12, 1e6))
+        self.metric = metric
         self.distances = np.zeros((n_states, n_states))  # of the parameters drawn last
         # The share of the states in use that accepted their last proposals, and whether the last
         # proposal of the parameters shared by all states was accepted.
@@ -158,8 +137,7 @@ class EmissionSimilaritySampler(ChainComponent):
 
     # Interface of the sampler
 
-    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
-        """Compute the distances of the first parameters."""
+    def start(self, emission: Any, rng: Stream) -> None:
         if not isinstance(emission, ComparableEmission) or (
             hasattr(emission, "held") and not hasattr(emission, "move_shared")
         ):
@@ -171,21 +149,9 @@ class EmissionSimilaritySampler(ChainComponent):
             )
         self.distances = self._measure(emission, emission.parameters())
 
-    def draw(
-        self,
-        counts: NDArray[np.int64],
-        log_rates: NDArray[np.float64],
-        emission: Any,
-        rng: NDArray[np.uint64],
-        *,
-        hold: bool = False,
-    ) -> None:
-        """Do nothing given the rates: `draw_with_emission` draws without them."""
-
     def draw_with_emission(
-        self, transitions: TimedTransitions, states: Places, emission: Any, rng: NDArray[np.uint64]
+        self, transitions: TimedTransitions, states: Places, emission: Any, rng: Stream
     ) -> None:
-        """Draw the parameters of the observations, then the decay."""
         before = _copy(emission.parameters())
         has_shared = hasattr(emission, "held")
         if has_shared:
@@ -208,11 +174,9 @@ class EmissionSimilaritySampler(ChainComponent):
         if has_shared:
             self._move_shared(transitions, emission, rng)
         if self.is_drawn:
-            self._draw_decay(transitions, rng)
+            self.draw_decay(lambda decay: self._weigh(self.distances, decay, transitions), rng)
 
-    def _move_shared(
-        self, transitions: TimedTransitions, emission: Any, rng: NDArray[np.uint64]
-    ) -> None:
+    def _move_shared(self, transitions: TimedTransitions, emission: Any, rng: Stream) -> None:
         """Propose the shared parameters and, with them, all others; accept both or none."""
         before = _copy(emission.parameters())
         shared = emission.move_shared(rng)
@@ -229,55 +193,24 @@ class EmissionSimilaritySampler(ChainComponent):
             _put_back(moved, before, np.ones(len(distances), dtype=bool))
             emission.restore_shared(shared)
 
-    def _draw_decay(self, transitions: TimedTransitions, rng: NDArray[np.uint64]) -> None:
-        shape, rate = self.prior
-
-        def log_density(log_decay: float) -> float:
-            if not low <= log_decay <= high:
-                return -math.inf
-            decay = math.exp(log_decay)
-            result = self._weigh(self.distances, decay, transitions)
-            return result + shape * log_decay - rate * decay
-
-        low, high = math.log(_LOWEST_DECAY), math.log(_HIGHEST_DECAY)
-        self.decay = math.exp(draw_slice(log_density, math.log(self.decay), rng))
-
     @staticmethod
     def _weigh(distances: Floats, decay: float, transitions: TimedTransitions) -> float:
         return float(kernels.log_likelihood_of_distances(distances, decay, *transitions))
 
-    def write(self, out: NDArray[np.float64], emission: Any) -> None:
-        """Write log phi, (J, J)."""
+    def write(self, out: Floats, emission: Any) -> None:
         np.multiply(self.distances, -self.decay, out=out)
 
-    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> None:
-        """Return None: there are no binary factors."""
-
-    def log_density(self) -> float:
-        """Return the log density of log lambda under its prior, 0 if lambda is fixed."""
-        if not self.is_drawn:
-            return 0.0
-        shape, rate = self.prior
-        log_density = shape * math.log(rate * self.decay) - rate * self.decay
-        return log_density - math.lgamma(shape)
-
     def scalars(self) -> dict[str, float]:
-        """Return the decay, and the acceptance of the last draw."""
         return {"decay": self.decay, "acceptance": self.acceptance}
 
-    def model(self) -> None:
-        """Return None: see `model_with_emission`."""
-
     def model_with_emission(self, emission: Any) -> EmissionDistances:
-        """Return the drawn distributions and the decay."""
         return EmissionDistances(emission.known_model(_copy(emission.parameters())), self.decay)
 
     # Splits and merges
 
     def propose_pair(
-        self, emission: Any, pair: Any, groups: Places, places: list[int], rng: NDArray[np.uint64]
+        self, emission: Any, pair: Any, groups: Places, places: list[int], rng: Stream
     ) -> ProposedPair:
-        """Draw parameters of the states `places` given the steps that they would have."""
         pair.draw(groups, rng)
         parameters = _copy(emission.parameters())
         for array, own in zip(parameters, pair.parameters(), strict=True):
@@ -286,7 +219,6 @@ class EmissionSimilaritySampler(ChainComponent):
         return ProposedPair(parameters, distances, -self.decay * distances)
 
     def accept_pair(self, emission: Any, proposal: ProposedPair) -> None:
-        """Store the result of `propose_pair`."""
         everywhere = np.ones(len(self.distances), dtype=bool)
         _put_back(emission.parameters(), proposal.parameters, everywhere)
         self.distances = proposal.distances

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
-from skdp._checks import check_gamma_prior, check_memory
-from skdp._numeric._random import draw_normal, draw_slice
+from skdp._checks import check_memory
+from skdp._numeric import Floats, Places
+from skdp._numeric._random import draw_normal
 from skdp._part import ChainComponent
-from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import Interval
+from skdp.emissions._common import Stream
 from skdp.sequence._kernels import _locations as kernels
+from skdp.sequence._similarities._protocol import DECAY, BaseSimilarity, DecaySampler
 
 FEWEST_STEPS, MOST_STEPS, TRANSITIONS_PER_STEP = 20, 80, 70
 """Bounds on the steps of all trajectories of a draw, and the number of transitions per step."""
@@ -25,10 +27,9 @@ N_ADAPTING = 1000
 
 _START_SCALE = 0.1
 _TARGET_ACCEPTANCE = 0.8
-_SMALLEST_LOG_DECAY, _LARGEST_LOG_DECAY = math.log(1e-100), math.log(1e12)
 
 
-class GaussianSimilarity(EstimatorMixin, BaseEstimator):
+class GaussianSimilarity(BaseSimilarity):
     r"""States with locations in a latent space, similar if their locations are close.
 
     .. math::
@@ -68,8 +69,7 @@ class GaussianSimilarity(EstimatorMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_dims": [Interval(Integral, 1, None, closed="left")],
-        "decay": [Interval(Real, 1e-12, 1e6, closed="both"), StrOptions({"auto"})],
-        "decay_prior": [tuple, list],
+        **DECAY,
     }
 
     def __init__(
@@ -82,28 +82,10 @@ class GaussianSimilarity(EstimatorMixin, BaseEstimator):
         self.decay = decay
         self.decay_prior = decay_prior
 
-    def make_sampler(self, n_states: int) -> GaussianSimilaritySampler:
-        """Return the sampler of this similarity.
-
-        Parameters
-        ----------
-        n_states : int
-            J.
-
-        Returns
-        -------
-        SimilaritySampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        validate_parameters(self)
-        prior = check_gamma_prior(self.decay_prior, "decay_prior")
+    def _make_sampler(self, n_states: int) -> Any:
+        decay = self._read_decay()
         check_memory(64.0 * self.n_dims * n_states, f"n_dims={self.n_dims} with {n_states} states")
-        decay = None if isinstance(self.decay, str) else float(self.decay)
-        return GaussianSimilaritySampler(n_states, self.n_dims, decay, prior)
+        return GaussianSimilaritySampler(n_states, self.n_dims, *decay)
 
 
 @dataclass
@@ -120,72 +102,49 @@ class StepAdaptation(ChainComponent):
             self.log_step += self.n_draws**-0.6 * (acceptance - _TARGET_ACCEPTANCE)
 
 
-class GaussianSimilaritySampler(ChainComponent):
+class GaussianSimilaritySampler(DecaySampler):
     """Sampler of the locations of all states and of the decay."""
 
     def __init__(self, n_states: int, n_dims: int, decay: float | None, prior: tuple[float, float]):
-        self.fixed_decay, self.prior = decay, prior
-        mean = min(max(prior[0] / prior[1], 1e-100), 1e12)
-        self.decay = mean if decay is None else decay
+        super().__init__(decay, prior, (1e-100, 1e12))
         self.locations = np.zeros((n_dims, n_states))
         self.acceptance = 1.0  # mean over the trajectories of the last draw
         self.adaptation = StepAdaptation()
 
-    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
-        """Draw the first locations close together, so that similarities are nearly 1 at first."""
+    def start(self, emission: Any, rng: Stream) -> None:
+        # Locations are close together at first, so that similarities are nearly 1.
         normals = [draw_normal(rng) for _ in range(self.locations.size)]
         self.locations[:] = _START_SCALE * np.reshape(normals, self.locations.shape)
 
     def draw(
-        self,
-        counts: NDArray[np.int64],
-        log_rates: NDArray[np.float64],
-        emission: Any,
-        rng: NDArray[np.uint64],
-        *,
-        hold: bool = False,
+        self, counts: Places, log_rates: Floats, emission: Any, rng: Stream, *, hold: bool = False
     ) -> None:
-        """Draw the locations given the decay, then, unless `hold`, the decay and their scale."""
-        rows, counts_, n, log_rates_ = kernels.gather(counts, log_rates)
+        departures = kernels.Departures.of(counts, log_rates)
         inverse_mass = np.empty(self.locations.shape[1])
-        n_trajectories, n_steps = plan_trajectories(int(n.sum()))
-        kernels.write_inverse_mass(rows, counts_, n, self.decay, inverse_mass)
+        n_trajectories, n_steps = plan_trajectories(int(departures.n.sum()))
+        kernels.write_inverse_mass(departures, self.decay, inverse_mass)
         self.acceptance = kernels.draw_locations(
-            self.locations, rows, counts_, n, log_rates_, self.decay, inverse_mass,
+            self.locations, departures, self.decay, inverse_mass,
             math.exp(self.adaptation.log_step), n_steps, n_trajectories,
-            kernels.make_room(*self.locations.shape, len(rows)), rng,
+            kernels.make_room(*self.locations.shape, len(departures.n)), rng,
         )  # fmt: skip
         self.adaptation.update(self.acceptance)
         # Transitions between random states have no local structure, so that the decay would fall.
         # Locations would then hardly matter and be drawn from their prior; because only a decay
         # near 0 explains transitions between such locations, neither would recover.
-        if self.fixed_decay is None and not hold:
-            self._draw_decay(rows, counts_, n, log_rates_, rng)
+        if self.is_drawn and not hold:
+            self._draw_decay(departures, rng)
             self._draw_scale(rng)
 
-    def _draw_decay(
-        self,
-        rows: NDArray[np.int64],
-        counts: NDArray[np.float64],
-        n: NDArray[np.float64],
-        log_rates: NDArray[np.float64],
-        rng: NDArray[np.uint64],
-    ) -> None:
-        halves, shares = np.empty(counts.shape), np.empty(counts.shape)
-        work = np.empty((max(len(self.locations), 2), len(n)))
-        kernels.write_halves(self.locations, rows, halves, work)
-        shape, rate = self.prior
+    def _draw_decay(self, departures: kernels.Departures, rng: Stream) -> None:
+        halves, shares = np.empty((2, *departures.counts.shape))
+        work = np.empty((max(len(self.locations), 2), len(departures.n)))
+        kernels.write_halves(self.locations, departures.rows, halves, work)
+        self.draw_decay(
+            lambda decay: kernels.log_likelihood(halves, departures, decay, shares, work), rng
+        )
 
-        def log_density(log_decay: float) -> float:
-            if not _SMALLEST_LOG_DECAY <= log_decay <= _LARGEST_LOG_DECAY:
-                return -math.inf
-            decay = math.exp(log_decay)
-            result = kernels.log_likelihood(halves, counts, n, log_rates, decay, shares, work)
-            return float(result + shape * log_decay - rate * decay)
-
-        self.decay = math.exp(draw_slice(log_density, math.log(self.decay), rng))
-
-    def _draw_scale(self, rng: NDArray[np.uint64]) -> None:
+    def _draw_scale(self, rng: Stream) -> None:
         """Draw the decay given all similarities: as it grows, locations shrink. Given the
         locations, it hardly moves, and neither does their scale given the decay.
         """
@@ -196,39 +155,26 @@ class GaussianSimilaritySampler(ChainComponent):
         exponent = shape - 0.5 * self.locations.size
         squares = self.decay * float(np.sum(self.locations**2))
 
-        def log_density(log_decay: float) -> float:
-            if not _SMALLEST_LOG_DECAY <= log_decay <= _LARGEST_LOG_DECAY:
-                return -math.inf
-            decay = math.exp(log_decay)
+        def log_density(log_decay: float, decay: float) -> float:
             return exponent * log_decay - 0.5 * squares / decay - rate * decay
 
-        decay = math.exp(draw_slice(log_density, math.log(self.decay), rng))
+        decay = self.slice_decay(log_density, rng)
         self.locations *= math.sqrt(self.decay / decay)
         self.decay = decay
 
-    def write(self, out: NDArray[np.float64], emission: Any) -> None:
-        """Write log phi, (J, J)."""
+    def write(self, out: Floats, emission: Any) -> None:
         kernels.write_log_similarity(self.locations, self.decay, out)
 
-    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> None:
-        """Return None: no similarity depends on binary factors."""
-
     def log_density(self) -> float:
-        """Return log p(locations), plus the log density of log lambda if the decay is drawn."""
-        result = -0.5 * float(
+        log_density = -0.5 * float(
             np.sum(self.locations**2) + math.log(2.0 * math.pi) * self.locations.size
         )
-        if self.fixed_decay is None:
-            shape, rate = self.prior
-            result += shape * math.log(rate * self.decay) - rate * self.decay - math.lgamma(shape)
-        return result
+        return log_density + super().log_density()
 
     def scalars(self) -> dict[str, float]:
-        """Return the decay, and the acceptance of the last draw."""
         return {"decay": self.decay, "acceptance": self.acceptance}
 
     def model(self) -> LatentLocations:
-        """Return locations and decay."""
         return LatentLocations(self.locations.T.copy(), self.decay)
 
 
@@ -249,7 +195,7 @@ class LatentLocations:
     decay : float
     """
 
-    locations: NDArray[np.float64]
+    locations: Floats
     decay: float
 
     def reorder(self, order: NDArray[np.intp]) -> Self:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats, check_gamma_prior
 from skdp._numeric import Floats, Places
+from skdp._numeric._random import draw_slice
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp.emissions._common import Stream
 from skdp.emissions._common._protocol import Coupling
 from skdp.emissions._kernels._links import write_distances
 from skdp.sequence._kernels import _locations as kernels
@@ -47,25 +50,18 @@ class SimilaritySampler(Protocol):
     multiplies it by the prior.
     """
 
-    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
-        """Draw the first parameters.
+    def start(self, emission: Any, rng: Stream) -> None:
+        """Draw the first parameters, after those of the emission.
 
         Parameters
         ----------
         emission : EmissionSampler
-            Its first parameters have been drawn.
         rng : (4,) array of uint64
             Stream of random numbers.
         """
 
     def draw(
-        self,
-        counts: NDArray[np.int64],
-        log_rates: NDArray[np.float64],
-        emission: Any,
-        rng: NDArray[np.uint64],
-        *,
-        hold: bool = False,
+        self, counts: Places, log_rates: Floats, emission: Any, rng: Stream, *, hold: bool = False
     ) -> None:
         """Draw the parameters given transitions and their rates.
 
@@ -75,72 +71,44 @@ class SimilaritySampler(Protocol):
             Transitions n_jj'; the last row holds those to first states and has phi = 1.
         log_rates : (J + 1, J) array
             log pi; -inf for impossible transitions.
-        emission : EmissionSampler
-        rng : (4,) array of uint64
-            Stream of random numbers.
+        emission, rng : as in `start`
         hold : bool, default=False
             True in the first sweeps, when states still follow each other at random. Parameters
             drawn given such states could get stuck at values under which all states are alike; they
             may keep their first values.
         """
 
-    def write(self, out: NDArray[np.float64], emission: Any) -> None:
+    def write(self, out: Floats, emission: Any) -> None:
         """Write log phi.
 
         Parameters
         ----------
         out : (J, J) array
             All <= 0; rows are the states before a transition.
-        emission : EmissionSampler
+        emission : as in `start`
         """
 
-    def coupling(
-        self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]
-    ) -> Coupling | None:
+    def coupling(self, counts: Places, log_rates: Floats) -> Coupling | None:
         """Return the coupling of binary factors if similarities depend on them, else None.
 
         Parameters
         ----------
         counts, log_rates : as in `draw`
-
-        Returns
-        -------
-        Coupling or None
         """
 
     def log_density(self) -> float:
-        """Return the log density of the parameters under their prior.
-
-        Returns
-        -------
-        float
-        """
+        """Return the log density of the parameters under their prior."""
 
     def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace.
-
-        Returns
-        -------
-        dict of str to float
-            For example "decay", whose mean becomes the attribute `decay_`.
-        """
+        """Return the scalars for the trace, such as "decay", whose mean becomes `decay_`."""
 
     def model(self) -> Any:
-        """Return the object that a stored sample keeps besides the matrix of similarities.
-
-        Returns
-        -------
-        None, or an object with a method `reorder`
-            ``reorder(order)`` returns the object for states in another order.
+        """Return what a stored sample keeps besides the matrix of similarities: None, or an object
+        whose method ``reorder(order)`` returns it for states in another order.
         """
 
     def copy(self) -> Self:
-        """Return the same parameters in new arrays.
-
-        Returns
-        -------
-        SimilaritySampler
-        """
+        """Return the same parameters in new arrays."""
 
 
 @runtime_checkable
@@ -150,7 +118,7 @@ class EmissionCoupledSampler(Protocol):
     """
 
     def draw_with_emission(
-        self, transitions: TimedTransitions, states: Places, emission: Any, rng: NDArray[np.uint64]
+        self, transitions: TimedTransitions, states: Places, emission: Any, rng: Stream
     ) -> None:
         """Draw the parameters of the observations, in place, and of phi, given states and times."""
 
@@ -158,7 +126,7 @@ class EmissionCoupledSampler(Protocol):
         """Return the object that a stored sample keeps, as `SimilaritySampler.model` does."""
 
     def propose_pair(
-        self, emission: Any, pair: Any, groups: Places, places: list[int], rng: NDArray[np.uint64]
+        self, emission: Any, pair: Any, groups: Places, places: list[int], rng: Stream
     ) -> Any:
         """Draw parameters of the states `places` given the steps that they would have, of `groups`
         0 and 1 in `pair`; the result has an attribute `log_similarity`, log phi of all states.
@@ -168,10 +136,106 @@ class EmissionCoupledSampler(Protocol):
         """Store the result of `propose_pair`."""
 
 
+# What similarities share.
+
+
+class BaseSimilarity(EstimatorMixin, BaseEstimator):
+    """Base class of similarities, which only hold parameters."""
+
+    def make_sampler(self, n_states: int) -> SimilaritySampler:
+        """Return the sampler of this similarity; raise ValueError if a parameter is invalid.
+
+        Parameters
+        ----------
+        n_states : int
+            J.
+        """
+        validate_parameters(self)
+        return self._make_sampler(n_states)
+
+    def _make_sampler(self, n_states: int) -> Any:
+        raise NotImplementedError
+
+    def _read_decay(self) -> tuple[float | None, tuple[float, float]]:
+        """Return the decay, None if it is drawn, and its prior."""
+        decay = None if isinstance(self.decay, str) else float(self.decay)
+        return decay, check_gamma_prior(self.decay_prior, "decay_prior")
+
+
+DECAY: dict[str, list[Any]] = {
+    "decay": [Interval(Real, 1e-12, 1e6, closed="both"), StrOptions({"auto"})],
+    "decay_prior": [tuple, list],
+}
+"""Constraints of the parameters of a decay."""
+
+
+class BaseSimilaritySampler(ChainComponent):
+    """Sampler of similarities without parameters, which do not depend on binary factors."""
+
+    def start(self, emission: Any, rng: Stream) -> None:
+        pass
+
+    def draw(
+        self, counts: Places, log_rates: Floats, emission: Any, rng: Stream, *, hold: bool = False
+    ) -> None:
+        pass
+
+    def coupling(self, counts: Places, log_rates: Floats) -> Coupling | None:
+        return None
+
+    def log_density(self) -> float:
+        return 0.0
+
+    def scalars(self) -> dict[str, float]:
+        return {}
+
+    def model(self) -> Any:
+        return None
+
+
+class DecaySampler(BaseSimilaritySampler):
+    """Sampler of similarities with a decay lambda, fixed or drawn under a Gamma prior."""
+
+    def __init__(
+        self, decay: float | None, prior: tuple[float, float], bounds: tuple[float, float]
+    ):
+        self.is_drawn, self.prior, self.bounds = decay is None, prior, bounds
+        self.decay = float(np.clip(prior[0] / prior[1], *bounds)) if decay is None else decay
+
+    def slice_decay(self, log_density: Callable[[float, float], float], rng: Stream) -> float:
+        """Return a draw of lambda; `log_density`, of log lambda, takes log lambda and lambda."""
+        low, high = map(math.log, self.bounds)
+
+        def bounded(log_decay: float) -> float:
+            is_inside = low <= log_decay <= high
+            return log_density(log_decay, math.exp(log_decay)) if is_inside else -math.inf
+
+        return math.exp(draw_slice(bounded, math.log(self.decay), rng))
+
+    def draw_decay(self, log_likelihood: Callable[[float], float], rng: Stream) -> None:
+        """Draw lambda given the likelihood of its values."""
+        shape, rate = self.prior
+
+        def log_density(log_decay: float, decay: float) -> float:
+            return log_likelihood(decay) + shape * log_decay - rate * decay
+
+        self.decay = self.slice_decay(log_density, rng)
+
+    def log_density(self) -> float:
+        if not self.is_drawn:
+            return 0.0
+        shape, rate = self.prior
+        log_density = shape * math.log(rate * self.decay) - rate * self.decay
+        return log_density - math.lgamma(shape)
+
+    def scalars(self) -> dict[str, float]:
+        return {"decay": self.decay}
+
+
 # Known similarities of states, from a matrix.
 
 
-class FixedSimilarity(EstimatorMixin, BaseEstimator):
+class FixedSimilarity(BaseSimilarity):
     """Known similarities of states.
 
     Parameters
@@ -196,24 +260,7 @@ class FixedSimilarity(EstimatorMixin, BaseEstimator):
     def __init__(self, matrix: ArrayLike):
         self.matrix = matrix
 
-    def make_sampler(self, n_states: int) -> FixedSimilaritySampler:
-        """Return the sampler of this similarity.
-
-        Parameters
-        ----------
-        n_states : int
-            J.
-
-        Returns
-        -------
-        SimilaritySampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        validate_parameters(self)
+    def _make_sampler(self, n_states: int) -> Any:
         matrix = as_floats(self.matrix, "FixedSimilarity: matrix")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ValueError(
@@ -241,49 +288,20 @@ class FixedSimilarity(EstimatorMixin, BaseEstimator):
             return FixedSimilaritySampler(np.log(matrix))
 
 
-class FixedSimilaritySampler(ChainComponent):
+class FixedSimilaritySampler(BaseSimilaritySampler):
     """Sampler of known similarities: it draws nothing."""
 
-    def __init__(self, log_similarity: NDArray[np.float64]):
+    def __init__(self, log_similarity: Floats):
         self.log_similarity = log_similarity
 
-    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
-        """Draw nothing."""
-
-    def draw(
-        self,
-        counts: NDArray[np.int64],
-        log_rates: NDArray[np.float64],
-        emission: Any,
-        rng: NDArray[np.uint64],
-        *,
-        hold: bool = False,
-    ) -> None:
-        """Draw nothing."""
-
-    def write(self, out: NDArray[np.float64], emission: Any) -> None:
-        """Write log phi, (J, J)."""
+    def write(self, out: Floats, emission: Any) -> None:
         out[:] = self.log_similarity
-
-    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> None:
-        """Return None: no similarity depends on binary factors."""
-
-    def log_density(self) -> float:
-        """Return 0."""
-        return 0.0
-
-    def scalars(self) -> dict[str, float]:
-        """Return an empty dict."""
-        return {}
-
-    def model(self) -> None:
-        """Return None: there is nothing to keep besides the matrix."""
 
 
 # Similarities that decrease with the Hamming distance of binary vectors.
 
 
-class LaplacianSimilarity(EstimatorMixin, BaseEstimator):
+class LaplacianSimilarity(BaseSimilarity):
     r"""States with binary vectors, similar if their vectors differ in few places.
 
     .. math::
@@ -315,47 +333,20 @@ class LaplacianSimilarity(EstimatorMixin, BaseEstimator):
     similarity-biased transitions, ICML: 4.1.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "decay": [Interval(Real, 1e-12, 1e6, closed="both"), StrOptions({"auto"})],
-        "decay_prior": [tuple, list],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = DECAY
 
     def __init__(self, decay: float | str = "auto", decay_prior: tuple[float, float] = (1.0, 1.0)):
         self.decay = decay
         self.decay_prior = decay_prior
 
-    def make_sampler(self, n_states: int) -> LaplacianSampler:
-        """Return the sampler of this similarity.
-
-        Parameters
-        ----------
-        n_states : int
-            J.
-
-        Returns
-        -------
-        SimilaritySampler
-
-        Raises
-        ------
-        ValueError
-            If a parameter is invalid.
-        """
-        validate_parameters(self)
-        prior = check_gamma_prior(self.decay_prior, "decay_prior")
-        return LaplacianSampler(None if isinstance(self.decay, str) else float(self.decay), prior)
+    def _make_sampler(self, n_states: int) -> Any:
+        return LaplacianSampler(*self._read_decay(), (1e-12, 1e6))
 
 
-class LaplacianSampler(ChainComponent):
-    """Sampler of the decay of similarities."""
+class LaplacianSampler(DecaySampler):
+    """Sampler of the decay of similarities; distances are those that the emission keeps."""
 
-    def __init__(self, decay: float | None, prior: tuple[float, float]):
-        self.is_drawn = decay is None
-        self.prior = prior
-        self.decay = min(max(prior[0] / prior[1], 1e-12), 1e6) if decay is None else decay
-
-    def start(self, emission: Any, rng: NDArray[np.uint64]) -> None:
-        """Check that the emission has binary vectors; the decay keeps its prior mean."""
+    def start(self, emission: Any, rng: Stream) -> None:
         if not hasattr(emission, "factors"):
             raise TypeError(
                 "LaplacianSimilarity compares the binary vectors of states, which "
@@ -363,18 +354,12 @@ class LaplacianSampler(ChainComponent):
             )
 
     def draw(
-        self,
-        counts: NDArray[np.int64],
-        log_rates: NDArray[np.float64],
-        emission: Any,
-        rng: NDArray[np.uint64],
-        *,
-        hold: bool = False,
+        self, counts: Places, log_rates: Floats, emission: Any, rng: Stream, *, hold: bool = False
     ) -> None:
-        """Draw lambda given transitions, with times and failed transitions integrated out."""
+        # Times and failed transitions are integrated out. `hold` does not matter: distances come
+        # from observations, not from first transitions.
         if not self.is_drawn:
             return
-        # `hold` does not matter: distances come from observations, not from first transitions.
         n_states, n_factors = emission.factors.shape
         distances = np.empty((n_states, n_states))
         write_distances(emission.factors, distances)
@@ -388,26 +373,9 @@ class LaplacianSampler(ChainComponent):
         )  # fmt: skip
         self.decay = math.exp(log_decay)
 
-    def write(self, out: NDArray[np.float64], emission: Any) -> None:
-        """Write log phi."""
+    def write(self, out: Floats, emission: Any) -> None:
         write_distances(emission.factors, out)
         out *= -self.decay
 
-    def coupling(self, counts: NDArray[np.int64], log_rates: NDArray[np.float64]) -> Coupling:
-        """Return the coupling of the binary vectors to the transitions."""
+    def coupling(self, counts: Places, log_rates: Floats) -> Coupling:
         return Coupling(self.decay, counts, log_rates)
-
-    def log_density(self) -> float:
-        """Return the log density of log lambda under its prior, 0 if lambda is fixed."""
-        if not self.is_drawn:
-            return 0.0
-        shape, rate = self.prior
-        log_density = shape * math.log(rate * self.decay) - rate * self.decay
-        return log_density - math.lgamma(shape)
-
-    def scalars(self) -> dict[str, float]:
-        """Return the scalars for the trace."""
-        return {"decay": self.decay}
-
-    def model(self) -> None:
-        """Return None: distances are those of the binary vectors, which the emission keeps."""

@@ -12,7 +12,6 @@ from scipy import stats
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
 from skdp.sequence import BinaryFactorEmission, hmm_posterior
-from skdp.sequence._factorial import _model as joint
 from skdp.sequence._factorial._model import FactorialModel
 from skdp.sequence._factorial._sampler import FactorialSampler, StepFactors
 from skdp.sequence._factorial_hmm import FactorialHMM
@@ -137,7 +136,7 @@ def test_likelihood_and_smoothing(case):
     np.testing.assert_allclose(found, activities, rtol=0, atol=1e-10)
     for most_kept in (1, 2 * 2**problem.n_factors):
         found = np.full(activities.shape, NAN)
-        assert joint.activities(panel.ptr, *model._joint(panel.values), most_kept, found) == -1
+        assert model._joint(panel.values).activities(panel.ptr, most_kept, found) == -1
         np.testing.assert_allclose(found, activities, rtol=0, atol=1e-10)
 
 
@@ -182,7 +181,7 @@ def test_long_sequences_as_a_plain_model():
     )
     found = np.empty((400, 5))
     for most_kept in (1, 1 << 22):
-        assert joint.activities(ptr, *model._joint(values), most_kept, found) == -1
+        assert model._joint(values).activities(ptr, most_kept, found) == -1
         np.testing.assert_allclose(found, expected @ vectors, rtol=0, atol=1e-10)
 
 

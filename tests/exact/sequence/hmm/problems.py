@@ -178,11 +178,8 @@ def log_likelihoods(model, ptr=None):
     """Return log p(x_t given x_<t) of all steps, NaN for panels without durations, and log p(x)."""
     own, steps = messages(model, ptr), np.full(len(model.log_obs), np.nan)
     sequences = np.full(len(own.ptr) - 1, np.nan)
-    if model.pmf is not None:
-        own.log_likelihoods(steps, sequences)
-        return steps, sequences
     own.log_likelihoods(sequences)
-    if len(sequences) == 1:
+    if model.pmf is not None or len(sequences) == 1:
         own.log_predictives(steps)
     return steps, sequences
 

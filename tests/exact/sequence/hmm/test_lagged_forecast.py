@@ -127,7 +127,7 @@ def test_simulated_quantiles(duration):
     below = (draws[..., np.newaxis] <= found).mean(axis=0)
     error = np.sqrt(levels * (1.0 - levels) * (1.0 / n_draws + 1.0 / 10_000))
     assert np.all(np.abs(below - levels) < 5.0 * error)
-    weights = Continuation(model).move(ends[0]).sum(axis=0)
+    weights = Continuation(model).moves.move(ends[0]).sum(axis=0)
     marginals = model.emission.marginals_after(values[::-1][:2].ravel())
     for d in range(2):
         laws = stats.t(marginals.freedoms[:, d], marginals.locations[:, d], marginals.scales[:, d])

@@ -76,7 +76,7 @@ def test_changes_of_state_are_counted():
     """Empty sequences, steps between sequences and stays in a state are not counted."""
     ptr, states = np.array([0, 5, 5, 6, 9]), np.array([0, 0, 2, 2, 0, 1, 1, 1, 2])
     counts = np.full((4, 3), 7)
-    kernels.count_changes(ptr, states, counts)
+    kernels.count_transitions(ptr, states, counts, False)
     assert counts.tolist() == [[0, 0, 1], [0, 0, 1], [1, 0, 0], [1, 2, 0]]
 
 

@@ -36,33 +36,31 @@ class Kernel:
 
     def __init__(self, locations, counts, log_rates, decay):
         self.decay = decay
-        self.rows, self.counts, self.n, self.log_rates = kernels.gather(counts, log_rates)
-        self.halves, self.shares = np.empty(self.counts.shape), np.empty(self.counts.shape)
-        self.work = np.empty((2 * len(locations) + 2, len(self.n)))
+        self.departures = kernels.Departures.of(counts, log_rates)
+        self.halves, self.shares = np.empty((2, *self.departures.counts.shape))
+        self.work = np.empty((2 * len(locations) + 2, len(self.departures.n)))
         self.inverse_mass = np.empty(locations.shape[1])
-        kernels.write_inverse_mass(self.rows, self.counts, self.n, decay, self.inverse_mass)
+        kernels.write_inverse_mass(self.departures, decay, self.inverse_mass)
 
     def gradient(self, locations):
         out = np.empty(locations.shape)
         kernels.write_gradient(
-            locations, self.rows, self.counts, self.n, self.log_rates, self.decay, self.halves,
-            self.shares, self.work, out,
-        )  # fmt: skip
+            locations, self.departures, self.decay, self.halves, self.shares, self.work, out
+        )
         return out
 
     def log_posterior(self, locations):
-        kernels.write_halves(locations, self.rows, self.halves, self.work)
+        kernels.write_halves(locations, self.departures.rows, self.halves, self.work)
         result = kernels.log_likelihood(
-            self.halves, self.counts, self.n, self.log_rates, self.decay, self.shares, self.work
+            self.halves, self.departures, self.decay, self.shares, self.work
         )
         return result - 0.5 * np.sum(locations**2)
 
     def leapfrog(self, locations, momentum, step, n_steps):
         locations, momentum = locations.copy(), momentum.copy()
         kernels.leapfrog(
-            locations, momentum, self.gradient(locations), self.rows, self.counts, self.n,
-            self.log_rates, self.decay, self.inverse_mass, step, n_steps, self.halves,
-            self.shares, self.work,
+            locations, momentum, self.gradient(locations), self.departures, self.decay,
+            self.inverse_mass, step, n_steps, self.halves, self.shares, self.work,
         )  # fmt: skip
         return locations, momentum
 

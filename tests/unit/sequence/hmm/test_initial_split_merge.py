@@ -17,9 +17,9 @@ from skdp.sequence import (
     IndependentEmissions,
     PoissonEmission,
 )
-from skdp.sequence._hmm._first_states import InitialSplitMerge, count, find_order
+from skdp.sequence._hmm._first_states import InitialSplitMerge, find_order
 from skdp.sequence._hmm._split_merge import Splitter, StateSplitMerge
-from skdp.sequence._hmm._transitions import TransitionPriors, Transitions
+from skdp.sequence._hmm._transitions import TransitionPriors, Transitions, count_transitions
 from skdp.utils._checking import same_fit
 
 
@@ -183,13 +183,13 @@ def test_first_numbers_go_where_known_similarities_are(seed):
     """However they are mixed up, and with numbers that are not in use."""
     names = np.random.default_rng(seed).permutation(9)[:6]
     states, ptr = np.tile(np.repeat(names, 4), 3), np.array([0, 24, 48, 72])
-    order = find_order(count(ptr, states, 9), np.log(left_to_right(9)))
+    order = find_order(count_transitions(ptr, states, 9), np.log(left_to_right(9)))
     assert_array_equal(np.sort(order), np.arange(9))
     assert_array_equal(np.diff(order[names]), np.ones(5))
-    again = find_order(count(ptr, order[states], 9), np.log(left_to_right(9)))
+    again = find_order(count_transitions(ptr, order[states], 9), np.log(left_to_right(9)))
     assert_array_equal(again, np.arange(9))
     mild = np.maximum(left_to_right(9), 0.1)
-    assert_array_equal(find_order(count(ptr, states, 9), np.log(mild)), np.arange(9))
+    assert_array_equal(find_order(count_transitions(ptr, states, 9), np.log(mild)), np.arange(9))
 
 
 def test_states_that_cannot_follow_each_other():

@@ -66,8 +66,7 @@ def test_no_steps():
 def results(make, sample):
     """Return likelihoods, posteriors and states of all sequences."""
     messages, likelihoods = make(LOG_OBS), np.empty(len(PTR) - 1)
-    steps = [np.empty(len(LOG_OBS))] if isinstance(messages, SegmentMessages) else []
-    messages.log_likelihoods(*steps, likelihoods)
+    messages.log_likelihoods(likelihoods)
     probabilities, states = np.empty(LOG_OBS.shape), np.empty(len(LOG_OBS), dtype=np.int64)
     assert messages.posteriors(probabilities) == -1
     assert sample(messages, states, stream()) == -1
