@@ -145,9 +145,10 @@ class GaussianSpans:
     def weigh(self, starts: Places, ends: Places) -> Floats:
         logs = np.empty(len(starts))
         if self._by_length is not None:
+            phi, is_linear, *_ = self._prior
             kernels.weigh_complete_gaussian(
-                starts, ends, self._sums, self._values, self._prior, self._by_length,
-                np.empty(len(starts)), logs,
+                starts, ends, self._sums, self._values, phi, is_linear, self._model.noise,
+                self._by_length, np.empty(len(starts)), logs,
             )  # fmt: skip
         else:
             out = np.empty(kernels.N_RESULTS)

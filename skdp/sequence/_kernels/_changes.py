@@ -131,12 +131,14 @@ def weigh_gaussian(starts, ends, sums, values, prior, out, logs):
 
 
 @njit_loop
-def weigh_complete_gaussian(starts, ends, sums, values, prior, by_length, squares, logs):
+def weigh_complete_gaussian(
+    starts, ends, sums, values, phi, is_linear, b0, by_length, squares, logs
+):
     """As `weigh_gaussian`, if no value is missing: what depends on the length only is known.
     `by_length` (T + 1, 5): the elements of (F'F + 1 / tau)^-1, what is left of the log, and a.
     """
     n, n_columns = starts.shape[0], sums.shape[0]
-    is_linear, b0, free = prior.is_linear, prior.b0, 1.0 - prior.phi * prior.phi
+    free = 1.0 - phi * phi
     logs[:] = 0.0
     for c in range(n_columns):
         for k in range(n):
