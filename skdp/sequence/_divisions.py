@@ -106,7 +106,7 @@ class GaussianSpans:
         a0, b0 = model.shape, model.noise
         table = gammaln(a0 + n / 2) - gammaln(a0) + a0 * np.log(b0) - n / 2 * np.log(2 * np.pi)
         known = model.autocorrelation, model.is_linear, model.level, model.slope
-        self._prior = kernels.GaussianPrior(*known, b0, a0, table)
+        self._prior = kernels.SpanPrior(*known, b0, a0, table)
         self._by_length = self._tabulate(table) if seen.all() else None
         self.n_parameters = (2 + model.is_linear) * len(self._values)
 

@@ -31,7 +31,7 @@ N_RESULTS = 7
 """Level, slope, b, the elements 00, 01 and 11 of (F'F + 1 / tau)^-1, and a: the posterior."""
 
 
-class GaussianPrior(NamedTuple):
+class SpanPrior(NamedTuple):
     """Settings of Gaussian spans, of which `gaussian_evidence` tells."""
 
     phi: float
