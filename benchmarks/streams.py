@@ -1,4 +1,4 @@
-"""Data in batches: `partial_fit` beside a single fit and scikit-learn's online models.
+"""Data that arrive in batches: `partial_fit`, one fit, and scikit-learn's online models.
 
 Texts: 20 batches of 500 documents of 60 words from 10 topics, the last of which begins in the tenth
 batch. Perplexity is that of a batch before it is taken in. Rows: 20 batches of 500 from 6 normal

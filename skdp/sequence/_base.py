@@ -222,8 +222,8 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
 
     @takes_partitions(None)
     def predict_proba(self, X: Any) -> Any:
-        """Return the probabilities of the states at each step, or those that factors are on, given
-        the whole sequence.
+        """Return the probabilities of the states at each step given the whole sequence; of factors,
+        that they are on.
 
         The probabilities are averaged over the stored samples of the best chain.
 

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST_SQUARED, as_floats, shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_key, next_double
 from skdp._part import ChainComponent
+from skdp._sklearn_compat import EstimatorMixin, validate_parameters
 from skdp.emissions._common import Stream
 
 
@@ -32,6 +34,29 @@ def looks_back(part: Any) -> bool:
 def values_for(part: Any, values: NDArray[Any], ptr: NDArray[Any]) -> tuple[NDArray[Any], ...]:
     """Return the arguments of a method that takes values: with offsets if the part has lags."""
     return (values, ptr) if looks_back(part) else (values,)
+
+
+class TransitionPart(EstimatorMixin, BaseEstimator):
+    """Base class of similarities and durations of states, which only hold parameters."""
+
+    def make_sampler(self, n_states: int) -> Any:
+        """Return the sampler of these parameters for a chain.
+
+        Parameters
+        ----------
+        n_states : int
+            J.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is invalid.
+        """
+        validate_parameters(self)
+        return self._make_sampler(n_states)
+
+    def _make_sampler(self, n_states: int) -> Any:
+        raise NotImplementedError
 
 
 class EmissionModel(Protocol):

@@ -82,8 +82,12 @@ def make_definite(scales: Floats) -> Floats:
     # A drawn value next to an absurd one is as large, and hides the variance given this one.
     units = np.sqrt(np.diagonal(scales, axis1=1, axis2=2))
     units = units[:, :, np.newaxis] * units[:, np.newaxis]
-    roots, axes = np.linalg.eigh(scales / units)
-    least = 16.0 * scales.shape[1] * np.finfo(float).eps
+    least, correlations = 16.0 * scales.shape[1] * np.finfo(float).eps, scales / units
+    try:
+        np.linalg.cholesky(correlations - least * np.eye(scales.shape[1]))
+        return scales
+    except np.linalg.LinAlgError:
+        roots, axes = np.linalg.eigh(correlations)
     axes = axes * np.sqrt(np.maximum(roots, least))[:, np.newaxis]
     lost = (roots < least).any(axis=1)[:, np.newaxis, np.newaxis]
     return np.where(lost, np.matmul(axes, axes.swapaxes(1, 2)) * units, scales)

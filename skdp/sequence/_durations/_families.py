@@ -11,35 +11,17 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
-from sklearn.base import BaseEstimator
 
 from skdp._checks import LARGEST, SMALLEST, check_beta_prior, check_memory
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_log_beta, draw_log_gamma
 from skdp._part import ChainComponent
-from skdp._sklearn_compat import EstimatorMixin, Interval, validate_parameters
+from skdp._sklearn_compat import Interval
 from skdp.emissions._common import Stream
+from skdp.emissions._common._protocol import TransitionPart
 from skdp.sequence._kernels import _segments as kernels
 
 # What durations share: counts of segments by state and length are the statistics of the samplers.
-
-
-class BaseDuration(EstimatorMixin, BaseEstimator):
-    """Base class of durations, which only hold parameters."""
-
-    def make_sampler(self, n_states: int) -> DurationSampler:
-        """Return the sampler of this duration's parameters; raise ValueError if one is invalid.
-
-        Parameters
-        ----------
-        n_states : int
-            J.
-        """
-        validate_parameters(self)
-        return self._make_sampler(n_states)
-
-    def _make_sampler(self, n_states: int) -> Any:
-        raise NotImplementedError
 
 
 def tabulate(
@@ -121,7 +103,7 @@ _LEAST_END = 1e-16
 """Least probability that a phase ends, per phase; durations drawn with it exceed any cap."""
 
 
-class NegativeBinomialDuration(BaseDuration):
+class NegativeBinomialDuration(TransitionPart):
     r"""Durations in several phases: one step plus a negative binomial number of steps.
 
     A visit to state j lasts D steps, with r standing for `n_phases`:
@@ -252,7 +234,7 @@ class NegativeBinomialDurationModel:
 # Poisson durations.
 
 
-class PoissonDuration(BaseDuration):
+class PoissonDuration(TransitionPart):
     r"""Durations that vary little around a mean: one step plus a Poisson number of steps.
 
     A visit to state j lasts D steps:

@@ -9,15 +9,14 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
 from skdp._checks import as_floats, check_gamma_prior
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import draw_slice
 from skdp._part import ChainComponent
-from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions._common import Stream
-from skdp.emissions._common._protocol import Coupling
+from skdp.emissions._common._protocol import Coupling, TransitionPart
 from skdp.emissions._kernels._links import write_distances
 from skdp.sequence._kernels import _locations as kernels
 
@@ -103,8 +102,8 @@ class SimilaritySampler(Protocol):
         """Return the scalars for the trace, such as "decay", whose mean becomes `decay_`."""
 
     def model(self) -> Any:
-        """Return what a stored sample keeps besides the matrix of similarities: None, or an object
-        whose method ``reorder(order)`` returns it for states in another order.
+        """Return None, or an object that a stored sample keeps next to the matrix of similarities.
+        Its method ``reorder(order)`` returns it for states in another order.
         """
 
     def copy(self) -> Self:
@@ -139,22 +138,8 @@ class EmissionCoupledSampler(Protocol):
 # What similarities share.
 
 
-class BaseSimilarity(EstimatorMixin, BaseEstimator):
-    """Base class of similarities, which only hold parameters."""
-
-    def make_sampler(self, n_states: int) -> SimilaritySampler:
-        """Return the sampler of this similarity; raise ValueError if a parameter is invalid.
-
-        Parameters
-        ----------
-        n_states : int
-            J.
-        """
-        validate_parameters(self)
-        return self._make_sampler(n_states)
-
-    def _make_sampler(self, n_states: int) -> Any:
-        raise NotImplementedError
+class BaseSimilarity(TransitionPart):
+    """Base class of similarities."""
 
     def _read_decay(self) -> tuple[float | None, tuple[float, float]]:
         """Return the decay, None if it is drawn, and its prior."""
@@ -344,7 +329,7 @@ class LaplacianSimilarity(BaseSimilarity):
 
 
 class LaplacianSampler(DecaySampler):
-    """Sampler of the decay of similarities; distances are those that the emission keeps."""
+    """Sampler of the decay of similarities; the emission keeps the binary vectors."""
 
     def start(self, emission: Any, rng: Stream) -> None:
         if not hasattr(emission, "factors"):
