@@ -11,8 +11,11 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import binding as llvm
-from numba.core import compiler, config, sigutils, types
+from numba.core import compiler, config, ir, sigutils, types
+from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.errors import TypingError
+from numba.core.inline_closurecall import InlineWorker, callee_ir_validator
+from numba.core.untyped_passes import InlineInlinables
 
 from skdp._numeric._kernel_cache import KernelCache, wait
 
@@ -45,7 +48,7 @@ def njit(function: Callable[..., Any], *, is_shared: bool = False, **options: An
     No fast-math (results would depend on the compiler), no ``prange`` (joblib has the threads).
     """
     _name_by_constants(function)
-    kernel = numba.njit(function, **_known({**_OPTIONS, **options}))
+    kernel = numba.njit(function, pipeline_class=_Compiler, **_known({**_OPTIONS, **options}))
     if hasattr(kernel, "_cache"):  # otherwise compilation is disabled
         entry = _Entry(kernel)
         kernel._cache = KernelCache(kernel, is_for_python=entry.is_needed)
@@ -74,6 +77,72 @@ def _collecting_no_garbage() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+class _UsedBlock(ir.Block):
+    """A block of a section's code, which moves into the kernel itself instead of a copy."""
+
+    def __deepcopy__(self, memo: Any) -> "_UsedBlock":
+        return self
+
+
+class _Inliner(InlineWorker):
+    """What inlines sections: numba would copy each block of them twice, with all variables."""
+
+    def __init__(self, state: Any):
+        super().__init__(
+            state.typingctx, state.targetctx, state.locals, state.pipeline, state.flags,
+            validator=callee_ir_validator,
+        )  # fmt: skip
+        self._compiler_pipeline = _define_untyped_pipeline
+
+    def inline_function(
+        self, caller: Any, block: Any, i: int, function: Any, **options: Any
+    ) -> Any:
+        """Inline a section at statement i of a block; return its code, blocks and variables."""
+        found = super().inline_function(caller, block, i, function, **options)
+        for _, used in found[-1]:
+            used.__class__ = ir.Block
+        return found
+
+    def run_untyped_passes(self, func: Any, enable_ssa: bool = False) -> Any:
+        """Return the code of a section, made for this place only."""
+        code = super().run_untyped_passes(func, enable_ssa)
+        for block in code.blocks.values():
+            block.__class__ = _UsedBlock
+        return code
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _InlineSections(InlineInlinables):
+    """The pass of numba that inlines sections, with an inliner of ours."""
+
+    _name = "inline_sections"
+
+    def _do_work(self, state: Any, work_list: Any, block: Any, i: int, call: Any, _: Any) -> Any:
+        return super()._do_work(state, work_list, block, i, call, _Inliner(state))
+
+
+def _inline_sections(passes: PassManager) -> PassManager:
+    """Replace the pass of numba that inlines functions."""
+    passes.passes = [
+        (_InlineSections if made is InlineInlinables else made, text)
+        for made, text in passes.passes
+    ]
+    passes.finalize()
+    return passes
+
+
+def _define_untyped_pipeline(state: Any) -> PassManager:
+    return _inline_sections(compiler.DefaultPassBuilder.define_untyped_pipeline(state))
+
+
+class _Compiler(compiler.CompilerBase):
+    """The compiler of kernels: numba's, but for the copies of sections."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Return the passes of numba's compiler."""
+        return [_inline_sections(compiler.DefaultPassBuilder.define_nopython_pipeline(self.state))]
 
 
 class _Flags(compiler.Flags):
@@ -121,6 +190,8 @@ class _Entry:
         self._set_flags = kernel._compiler._customize_flags
         kernel._compile_for_args = self.compile_for_args
         kernel.compile, kernel.add_overload = self.compile, self.add_overload
+        self._get_call_template = kernel.get_call_template
+        kernel.get_call_template = self.get_call_template
         kernel._compiler._customize_flags = self.set_flags
 
     def is_needed(self) -> bool:
@@ -135,6 +206,10 @@ class _Entry:
             return self._compile_for_args(*args, **params)
         finally:
             self._calls.kernel = before
+
+    def get_call_template(self, args: Any, params: Any) -> Any:
+        """Resolve a call in a kernel. A number in its code has the same machine code as others."""
+        return self._get_call_template([types.unliteral(kind) for kind in args], params)
 
     def compile(self, signature: Any) -> Any:
         """Compile the kernel for argument types, a second time if the entry point is missing."""

@@ -409,6 +409,18 @@ def stream_of_content(key, tokens, lengths, rng):
     _spread(h, key, rng)
 
 
+@njit_internal
+def stream_of_segments(key, tokens, ptr, rng):
+    """Write to `rng` what `stream_of_content` does for parts that begin and end at `ptr`."""
+    # numba would need three seconds to compile np.diff.
+    h = key[0]
+    for i in range(ptr.shape[0] - 1):
+        h = _mix((h ^ np.uint64(ptr[i + 1] - ptr[i])) + _GOLDEN)
+    for i in range(tokens.shape[0]):
+        h = _mix((h ^ np.uint64(tokens[i])) + _GOLDEN)
+    _spread(h, key, rng)
+
+
 @njit
 def draw_key(rng, key):
     """Draw the (4,) `key` for streams of `stream_of_number`."""

@@ -57,9 +57,11 @@ def write_log_densities(
     values: Floats, missing: Missing | None, known: tuple[Any, ...], out: Floats
 ) -> None:
     """Write log densities of the observed values of all steps in all states: see the kernels."""
+    values = as_readonly(values)  # and no argument is None: all calls need the same machine code
+    known = tuple(np.empty(0) if part is None else part for part in known)
     means, factors, _, freedoms = known
     n_dims, n_states, width = values.shape[1], out.shape[1], means.shape[1]
-    exponents = None if freedoms is None else np.empty((n_dims // width, n_states))
+    exponents = np.empty((n_dims // width * (len(freedoms) > 0), n_states))
     scratch = np.empty((n_dims, width, n_states)), np.empty((n_dims + 3, n_states)), exponents
     kernels.weigh_vectors(values, *known, *scratch, out)
     if missing is not None:

@@ -42,7 +42,7 @@ invariant, and the sum over the lattice is close to the density with u integrate
 import math
 
 from skdp._numeric._arithmetic import fast_exp, fast_log
-from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop
+from skdp._numeric._numba import njit_inlined, njit_internal_nogc, njit_loop, njit_outlined
 from skdp._numeric._random import draw_gamma, draw_normal, next_double
 from skdp.emissions._kernels import _gaussian_clusters as gaussian
 from skdp.emissions._kernels._gaussian import (
@@ -285,7 +285,7 @@ def build_block(b, k, members, rows, prior, clusters, scratch):
     return find_gap(b, k, prior.spread, clusters, scratch)
 
 
-@njit_internal_nogc
+@njit_outlined
 def build_cluster(k, members, rows, prior, clusters, scratch):
     """Write the statistics of a cluster of given rows; False: a scale is not positive definite."""
     clusters.vectors[SIZE, k] = members.shape[0]
@@ -298,7 +298,7 @@ def build_cluster(k, members, rows, prior, clusters, scratch):
     return True
 
 
-@njit_internal_nogc
+@njit_outlined
 def copy_cluster(source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     gaussian.copy_cluster(source, k, target, j)
@@ -306,7 +306,7 @@ def copy_cluster(source, k, target, j):
         target.masses[b, j] = source.masses[b, k]
 
 
-@njit_internal_nogc
+@njit_outlined
 def log_evidence(k, prior, clusters):
     """Return log p(rows of a cluster | weights) without the factors u^(W / 2)."""
     n_blocks, width = prior.mean.shape
@@ -499,7 +499,7 @@ def log_weight_alone(i, rows, prior, scratch):
     return result
 
 
-@njit_internal_nogc
+@njit_outlined
 def weigh_alone_augmented(i, rows, prior, clusters, scratch):
     """Write the squares and heads of a row in the empty cluster 0; return the log weight."""
     for b in range(prior.mean.shape[0]):
@@ -508,7 +508,7 @@ def weigh_alone_augmented(i, rows, prior, clusters, scratch):
     return log_weight_alone(i, rows, prior, scratch)
 
 
-@njit_internal_nogc
+@njit_outlined
 def mark_weights(i, old, is_alone, rows, prior, clusters, scratch):
     """Mark a row whose weights stay, because the cluster that it was in does not allow them."""
     n_blocks, width = prior.mean.shape
@@ -524,7 +524,7 @@ def mark_weights(i, old, is_alone, rows, prior, clusters, scratch):
                 scratch.marks[0] = 1.0
 
 
-@njit_internal_nogc
+@njit_outlined
 def weigh_removed_row(i, old, is_alone, rows, prior, clusters, n, scratch, out):
     """Write log weights of n clusters for a row in none; return that of a new cluster."""
     # `old`: its last cluster (-1: none); if `is_alone`, that still counts the row, and is no
@@ -571,7 +571,7 @@ def draw_apart(m, k, length, triangle, drawn, rng):
         drawn[j] = x / triangle[j, j, k]
 
 
-@njit_internal_nogc
+@njit_outlined
 def draw_latent(i, k, rows, prior, clusters, scratch, rng):
     """Draw the weights and missing values of a row that joins cluster k, which is without it."""
     n_blocks, width = prior.mean.shape

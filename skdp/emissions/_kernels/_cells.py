@@ -41,7 +41,7 @@ a row is the ratio Z(with the row) / Z(without it).
 import math
 
 from skdp._numeric._arithmetic import fast_log
-from skdp._numeric._numba import njit_internal_nogc
+from skdp._numeric._numba import njit_internal_nogc, njit_outlined
 from skdp._numeric._random import draw_gamma, draw_log_gamma, draw_normal
 from skdp.emissions._kernels._discrete import (
     FEW_EVENTS,
@@ -368,7 +368,7 @@ def build_normal(d, k, members, rows, prior, clusters):
     refresh_normal(d, k, prior, clusters)
 
 
-@njit_internal_nogc
+@njit_outlined
 def build_cluster(k, members, rows, prior, clusters, scratch):
     """Write the statistics of a cluster of the given rows, which may be empty."""
     clusters.vectors[SIZE, k] = members.shape[0]
@@ -408,7 +408,7 @@ def copy_last_axis(source, k, target, j):
             target[a, b, j] = source[a, b, k]
 
 
-@njit_internal_nogc
+@njit_outlined
 def copy_cluster(source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     for a in range(source.vectors.shape[0]):
@@ -419,7 +419,7 @@ def copy_cluster(source, k, target, j):
     copy_last_axis(source.totals, k, target.totals, j)
 
 
-@njit_internal_nogc
+@njit_outlined
 def log_evidence(k, prior, clusters):
     """Return log Z of a cluster, without the constants of rows."""
     result = 0.0

@@ -170,7 +170,7 @@ def move_row(i, k, sign, rows, prior, clusters, scratch):
     refresh_counts(k, prior, clusters)
 
 
-@njit_internal_nogc
+@njit_outlined
 def build_cluster(k, members, rows, prior, clusters, scratch):
     """Write the statistics of a cluster of the given rows, which may be empty."""
     for v in range(clusters.sums.shape[0]):
@@ -182,7 +182,7 @@ def build_cluster(k, members, rows, prior, clusters, scratch):
     return True
 
 
-@njit_internal_nogc
+@njit_outlined
 def copy_cluster(source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     for v in range(source.vectors.shape[0]):
@@ -193,7 +193,7 @@ def copy_cluster(source, k, target, j):
         target.slopes[v, j] = source.slopes[v, k]
 
 
-@njit_internal_nogc
+@njit_outlined
 def log_evidence(k, prior, clusters):
     """Return log p(rows of a cluster), without the constants of rows."""
     result, size = 0.0, clusters.vectors[SIZE, k]

@@ -574,20 +574,18 @@ def weigh_vectors(
     values, means, factors, log_dets, freedoms, by_state, vectors, exponents, log_obs
 ):
     """Write the log densities of all steps in all states; NaN if values are missing."""
-    # Components are Gaussian if `freedoms` and `exponents` are None, otherwise `log_dets` is.
+    # Components are Gaussian if `freedoms` and `exponents` are empty, otherwise `log_dets` is.
     n_dims, width, n_states = by_state.shape
-    n_blocks = n_dims // width
+    n_blocks, is_gaussian = n_dims // width, freedoms.shape[0] == 0
     offsets, constants = vectors[:n_dims], vectors[n_dims]
     sums, squares = vectors[n_dims + 1], vectors[n_dims + 2]
     for j in range(n_states):
-        constants[j] = 0.0
-        if log_dets is not None:
-            constants[j] = -n_dims * HALF_LOG_2_PI
+        constants[j] = -n_dims * HALF_LOG_2_PI if is_gaussian else 0.0
         for b in range(n_blocks):
             k, begin, end = j * n_blocks + b, b * width, (b + 1) * width
-            if log_dets is not None:
+            if is_gaussian:
                 constants[j] += log_dets[k]
-            if freedoms is not None:
+            else:
                 constants[j] += log_normalizer(freedoms[k], width)
                 for d in range(width):
                     constants[j] += math.log(factors[k, d, d])
@@ -599,7 +597,7 @@ def weigh_vectors(
         for b in range(n_blocks):
             begin, end = b * width, (b + 1) * width
             x, rows, own = values[t, begin:end], by_state[begin:end], offsets[begin:end]
-            if exponents is None:
+            if is_gaussian:
                 subtract_squares(x, rows, own, sums, log_obs[t])
             else:
                 subtract_logs(x, rows, own, exponents[b], sums, squares, log_obs[t])
@@ -612,7 +610,7 @@ def weigh_incomplete(
 ):  # fmt: skip
     """Write the log densities of the observed values of incomplete steps: see `weigh_vectors`."""
     n_patterns, n_blocks, width = orders.shape
-    n_dims, n_states = n_blocks * width, log_obs.shape[1]
+    n_dims, n_states, is_gaussian = n_blocks * width, log_obs.shape[1], freedoms.shape[0] == 0
     offsets, constants = vectors[:n_dims], vectors[n_dims]
     sums, squares = vectors[n_dims + 1], vectors[n_dims + 2]
     for p in range(n_patterns):
@@ -621,12 +619,12 @@ def weigh_incomplete(
             for b in range(n_blocks):
                 k, n, begin, end = j * n_blocks + b, n_seen[p, b], b * width, (b + 1) * width
                 write_in_order(factors[k], orders[p, b], n, factor)
-                if freedoms is not None:
+                if not is_gaussian:
                     constants[j] += log_normalizer(freedoms[k], n)
                     exponents[b, j] = 0.5 * (freedoms[k] + n)
                 for d in range(n):
                     term = math.log(factor[d, d])
-                    if freedoms is None:
+                    if is_gaussian:
                         term -= HALF_LOG_2_PI
                     constants[j] += term
                     x[d] = means[k, orders[p, b, d]]
@@ -639,7 +637,7 @@ def weigh_incomplete(
                 for d in range(n):
                     x[d] = values[t, begin + orders[p, b, d]]
                 maps, own = by_state[begin:end], offsets[begin:end]
-                if exponents is None:
+                if is_gaussian:
                     subtract_squares(x[:n], maps, own, sums, log_obs[t])
                 else:
                     subtract_logs(x[:n], maps, own, exponents[b], sums, squares, log_obs[t])

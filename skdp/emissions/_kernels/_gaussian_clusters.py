@@ -28,7 +28,13 @@ det S_{n-1} = h det S_n. So clusters are only updated if the row moves.
 import math
 
 from skdp._numeric._arithmetic import fast_log
-from skdp._numeric._numba import njit_inlined, njit_inlined_source, njit_internal_nogc, njit_loop
+from skdp._numeric._numba import (
+    njit_inlined,
+    njit_inlined_source,
+    njit_internal_nogc,
+    njit_loop,
+    njit_outlined,
+)
 from skdp._numeric._random import draw_gamma, draw_normal
 from skdp.emissions._kernels._gaussian import (
     ROOT_HALF,
@@ -240,7 +246,7 @@ def write_block(b, k, mass, center, matrix, prior, clusters):
     return c
 
 
-@njit_internal_nogc
+@njit_outlined
 def build_cluster(k, members, rows, prior, clusters, scratch):
     """Write the statistics of a cluster of given rows; False: a scale is not positive definite."""
     clusters.vectors[SIZE, k] = members.shape[0]
@@ -256,7 +262,7 @@ def build_cluster(k, members, rows, prior, clusters, scratch):
     return True
 
 
-@njit_internal_nogc
+@njit_outlined
 def copy_cluster(source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     for v in range(source.vectors.shape[0]):
@@ -268,7 +274,7 @@ def copy_cluster(source, k, target, j):
             target.factors[d, e, j] = source.factors[d, e, k]
 
 
-@njit_internal_nogc
+@njit_outlined
 def log_evidence(k, prior, clusters):
     """Return log p(rows of a cluster)."""
     n_blocks, width = prior.mean.shape
@@ -281,7 +287,7 @@ def log_evidence(k, prior, clusters):
     return n_blocks * result + 0.5 * prior.dof * prior.log_det + dof * log_det
 
 
-@njit_internal_nogc
+@njit_outlined
 def halve_gaussian(n, members, values, prior, clusters, sides):
     """Split n rows by two means, begun with the last two rows, which get sides 0 and 1."""
     # Columns are in units of the prior's scale; `clusters`, with room for two, is overwritten.

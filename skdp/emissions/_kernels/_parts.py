@@ -14,7 +14,7 @@ Code for tuples that are None is not compiled.
 from collections.abc import Callable
 from typing import NamedTuple
 
-from skdp._numeric._numba import njit_internal_nogc
+from skdp._numeric._numba import njit_internal_nogc, njit_outlined
 from skdp.emissions._kernels import _cells as cells
 from skdp.emissions._kernels import _discrete as discrete
 from skdp.emissions._kernels import _gaussian_clusters as gaussians
@@ -125,7 +125,7 @@ def move_row(i, k, sign, rows, prior, clusters, scratch):
     COUNTS.move_row(i, k, sign, rows.counts, prior.counts, clusters.counts, scratch.counts)
 
 
-@njit_internal_nogc
+@njit_outlined
 def build_cluster(k, members, rows, prior, clusters, scratch):
     """Write the statistics of a cluster of some rows; False: a scale is not positive definite."""
     cells.build_cluster(k, members, rows.cells, prior.cells, clusters.cells, scratch.cells)
@@ -135,7 +135,7 @@ def build_cluster(k, members, rows, prior, clusters, scratch):
     )
 
 
-@njit_internal_nogc
+@njit_outlined
 def copy_cluster(source, k, target, j):
     """Copy cluster k of `source` to place j of `target`."""
     cells.copy_cluster(source.cells, k, target.cells, j)
@@ -143,7 +143,7 @@ def copy_cluster(source, k, target, j):
     COUNTS.copy_cluster(source.counts, k, target.counts, j)
 
 
-@njit_internal_nogc
+@njit_outlined
 def log_evidence(k, prior, clusters):
     """Return log p(rows of a cluster), without the constants of rows."""
     result = cells.log_evidence(k, prior.cells, clusters.cells)

@@ -18,6 +18,8 @@ The loss defines g: see `_rows/_partition`.
 
 import math
 
+import numpy as np
+
 from skdp._numeric._numba import njit_internal_nogc, njit_loop
 
 
@@ -33,7 +35,7 @@ def growth(x, is_vi):
 def step(x, is_vi):
     """Return g(x + 1) - g(x)."""
     if is_vi:
-        return growth(x + 1, True) - growth(x, True)
+        return growth(x + 1, is_vi) - growth(x, is_vi)
     return x + 0.5
 
 
@@ -55,7 +57,7 @@ def tabulate(labels, samples, sizes, tables):
 def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
     """Move some rows of a tabulated partition to the cluster of least loss; return their number."""
     n_samples, n_moved = samples.shape[0], 0
-    apart = n_samples * step(0, is_vi)
+    apart = n_samples * step(np.int64(0), is_vi)
     for i in range(begin, end):
         own = labels[i]
         sizes[own] -= 1
@@ -64,12 +66,8 @@ def improve(begin, end, labels, samples, is_vi, sizes, tables, changes):
         for s in range(n_samples):
             shared = tables[s, samples[s, i]]
             shared[own] -= 1
-            if is_vi:
-                for k in range(sizes.shape[0]):
-                    changes[k] += step(shared[k], True)
-            else:
-                for k in range(sizes.shape[0]):
-                    changes[k] += step(shared[k], False)
+            for k in range(sizes.shape[0]):
+                changes[k] += step(shared[k], is_vi)
         best, least, stay = own, math.inf, math.inf
         for k in range(sizes.shape[0]):
             # An index k of size 0 is a new cluster. Without room for one, the loss may be least in

@@ -43,7 +43,7 @@ from skdp._numeric._numba import (
     njit_internal_nogc,
     njit_loop,
 )
-from skdp._numeric._random import next_double, stream_of_content
+from skdp._numeric._random import next_double, stream_of_segments
 from skdp._numeric._simd import (
     LANES,
     aligned_zeros,
@@ -580,13 +580,12 @@ def fold_in_nodes(
     With bursts, add the estimates of `add_burst_estimates` to `opening` and `own`, too.
     """
     tokens, segment_ptr, doc_ptr, node_ptr, nodes_of = nodes
-    lengths = np.diff(segment_ptr)
     while place[0] < doc_ptr.shape[0] - 1 and work > 0:
         d = place[0]
         begin, end = doc_ptr[d], doc_ptr[d + 1]
         content = tokens[segment_ptr[begin] : segment_ptr[end]]
         if place[1] == 0:
-            stream_of_content(key, content, lengths[begin:end], rng)
+            stream_of_segments(key, content, segment_ptr[begin : end + 1], rng)
         first, last = nodes_of[d], nodes_of[d + 1]
         while place[1] < n_sweeps and work > 0:
             prior = first_alpha if place[1] == 0 else alpha
@@ -686,14 +685,13 @@ def estimate_nodes(n_particles, nodes, words, alpha, scratch, bursts, key, out):
     """Write the log of an estimate of the probability of every document's words to `out` (D,)."""
     tokens, segment_ptr, doc_ptr, node_ptr, nodes_of = nodes
     rng = np.empty(4, np.uint64)
-    lengths = np.diff(segment_ptr)
     base, sums = np.empty_like(alpha), np.empty_like(alpha)
     for k in range(alpha.shape[0]):
         scratch.reciprocal[k] = 1.0
     for d in range(doc_ptr.shape[0] - 1):
         begin, end = doc_ptr[d], doc_ptr[d + 1]
         content = tokens[segment_ptr[begin] : segment_ptr[end]]
-        stream_of_content(key, content, lengths[begin:end], rng)
+        stream_of_segments(key, content, segment_ptr[begin : end + 1], rng)
         out[d] = 0.0
         for x in range(nodes_of[d], nodes_of[d + 1]):
             of_node = tokens[node_ptr[x] : node_ptr[x + 1]]

@@ -50,7 +50,7 @@ from skdp._numeric._numba import (
     njit_internal_nogc,
     njit_loop,
 )
-from skdp._numeric._random import draw_categorical, next_double, stream_of_content
+from skdp._numeric._random import draw_categorical, next_double, stream_of_segments
 from skdp._numeric._simd import LANES, padded, prefetch
 from skdp.topics._kernels._counts import LESS, MORE, log_rising
 from skdp.topics._kernels._lda import enter_node, find_sum, move_word, sum_product
@@ -428,13 +428,12 @@ def fold_in_clusters(
     doc_topic, segment_topic, rng,
 ):  # fmt: skip
     """Add E[theta] and E[pi] over the sweeps of every document; see `_shared/_fold_in`."""
-    lengths = np.diff(corpus.segment_ptr)
     while place[0] < corpus.doc_ptr.shape[0] - 1 and work > 0:
         d = place[0]
         begin, end = corpus.doc_ptr[d], corpus.doc_ptr[d + 1]
         content = corpus.tokens[corpus.segment_ptr[begin] : corpus.segment_ptr[end]]
         if place[1] == 0:
-            stream_of_content(key, content, lengths[begin:end], rng)
+            stream_of_segments(key, content, corpus.segment_ptr[begin : end + 1], rng)
         while place[1] < n_sweeps and work > 0:
             sweep_documents(d, d + 1, corpus, clustering, words, prior, 0.0, rising, scratch, rng)
             if place[1] >= burn_in:

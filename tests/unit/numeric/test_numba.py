@@ -16,7 +16,12 @@ from numba.core.errors import TypingError
 
 import skdp
 from skdp._numeric import _numba
-from skdp._numeric._numba import as_readonly, njit
+from skdp._numeric._numba import (
+    as_readonly,
+    njit,
+    njit_inlined_source,
+    njit_internal_nogc,
+)
 
 
 def test_frozen_arrays_are_of_one_type():
@@ -32,6 +37,46 @@ def test_frozen_arrays_are_of_one_type():
     assert total(as_readonly(values)) == total(as_readonly(read_only)) == 3.0
     assert len(total.signatures) == 1
     assert values.flags.writeable
+
+
+@pytest.mark.parametrize("is_wide", [False, True])
+def test_a_section_is_compiled_as_if_it_were_written_where_it_is_used(is_wide):
+    """Also if it is used twice, in itself has sections, and has variables of the same names."""
+
+    @njit_inlined_source
+    def square(x):
+        y = x * x
+        return y
+
+    @njit_inlined_source
+    def add_squares(x, y):
+        total = square(x)
+        if is_wide:
+            for z in range(3):
+                total += square(z)
+        return total + square(y)
+
+    @njit
+    def run(x, y):
+        total = add_squares(x, y)
+        for z in range(2):
+            total += add_squares(z, x)
+        return total
+
+    assert run(2.0, 3.0) == run.py_func(2.0, 3.0) == 22.0 + 15.0 * is_wide
+
+
+def test_a_number_in_the_code_of_a_kernel_needs_no_machine_code_of_its_own():
+    @njit_internal_nogc
+    def add(x, y):
+        return x + y if y else x
+
+    @njit
+    def run(x):
+        return add(x, 1) + add(x, x) + add(x, 0)
+
+    assert run(5) == 21
+    assert len(add.overloads) == 1
 
 
 ALL_DOORS = """

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from skdp._numeric._numba import njit
 from skdp._numeric._random import (
     Role,
     derive_stream,
@@ -12,6 +13,7 @@ from skdp._numeric._random import (
     next_uint64,
     stream_of_content,
     stream_of_number,
+    stream_of_segments,
 )
 from skdp.sequence import make_generator
 
@@ -70,6 +72,18 @@ def test_stream_of_content_depends_on_key_words_order_and_segments():
         key, np.array([0, 1], dtype=np.int32), [2]
     )
     assert content_stream(key, [], []) != (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("lengths", [[], [3], [1, 0, 2]])
+def test_stream_of_segments_is_that_of_their_lengths(lengths):
+    key = derive_stream(make_seed_sequence(0), Role.TRANSFORM)
+    tokens = np.arange(sum(lengths))
+    ptr = 4 + np.cumsum([0, *lengths])
+    rng = np.zeros(4, dtype=np.uint64)
+    njit(lambda key, tokens, ptr, rng: stream_of_segments(key, tokens, ptr, rng))(
+        key, tokens, ptr, rng
+    )
+    assert tuple(rng.tolist()) == content_stream(key, tokens, lengths)
 
 
 def test_keys_are_drawn():
