@@ -225,3 +225,10 @@ def enumerate_longer(duration, log_obs, n_more=AHEAD):
     pmf = stats.poisson.pmf(k, duration.means[:, np.newaxis])
     pmf[:, -1] = 1.0 - pmf[:, :-1].sum(axis=1)  # the longest duration has the rest
     return enumerate_states(START, LEAVING, log_obs, pmf)
+
+
+def quiet_chances(model, ranges, labels=None, ptr=None):
+    """Return the probabilities of no change in ranges of steps."""
+    ranges, out = np.reshape(ranges, (-1, 2)).astype(int), np.empty(len(ranges))
+    assert messages(model, ptr).quiet(out, ranges, labels) == -1
+    return out
