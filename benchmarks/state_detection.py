@@ -214,7 +214,7 @@ def check_table(table, truth):
     true, places = np.flatnonzero(np.diff(truth)) + 1, table.positions
     bounds = np.concatenate([[0], (places[1:] + places[:-1]) // 2, [len(truth)]])
     rows, nearest = [], []
-    for change, begin, end in zip(table, bounds[:-1], bounds[1:], strict=True):
+    for change, (begin, end) in zip(table, pairwise(bounds), strict=False):  # maybe no change
         first, last = change.interval
         rows.append((change.probability, ((first <= true) & (true <= last)).any()))
         own = true[(begin <= true) & (true < end)]
@@ -230,7 +230,8 @@ def check_tables(folder, seeds):
     for apart in range(1, 7):
         for seed in range(20):
             values, truth = simulate(apart, seed)
-            for model in (StateDetector(random_state=seed), HDPHMMLT(random_state=seed)):
+            models = StateDetector(random_state=seed), HDPHMMLT(random_state=seed)
+            for model in models[: 1 + (seed < 5)]:
                 name = type(model).__name__
                 table = model.fit(values).change_intervals(values)
                 for key in ((name, "simulated"), (name, f"{apart} apart")):

@@ -44,6 +44,8 @@ from skdp.sequence._hmm._model import (
     warn_of_levels,
 )
 
+_TINY = 1e-100
+
 
 class HMMPredictions(SequenceEstimator):
     """Base class with the methods of a fitted hidden Markov model whose samples are `HMMModel`."""
@@ -217,13 +219,13 @@ class HMMPredictions(SequenceEstimator):
         sizes, variances = [], []
         for model in self.samples_:
             emission: Any = model.emission
-            own, weights = emission.marginals(), (unions * model.shares)[:, :, np.newaxis]
-            shares = weights.sum(axis=1)
-            weights = weights / np.maximum(shares, np.finfo(float).tiny)[:, np.newaxis]
-            means = (weights * own.means).sum(axis=1)
-            squares = np.where(weights > 0.0, own.variances + own.means**2, 0.0)
-            spread = (weights * squares).sum(axis=1) - means**2
-            spread = spread / np.maximum(shares * self._n_observed, 1.0)  # of the mean
+            # A state that is empty in this sample has the means of its prior.
+            own, weights = emission.marginals(), unions * np.maximum(model.shares, _TINY)
+            shares = np.maximum(weights.sum(axis=1), _TINY)[:, np.newaxis]
+            means = weights @ own.means / shares
+            squares = own.variances + (own.means - means[:, np.newaxis]) ** 2
+            squares = np.where(unions[:, :, np.newaxis], weights[:, :, np.newaxis] * squares, 0.0)
+            spread = squares.sum(axis=1) / shares / np.maximum(shares * self._n_observed, 1.0)
             sizes.append(means[new] - means[old])
             variances.append(spread[new] + spread[old])
         size = np.mean(sizes, axis=0)

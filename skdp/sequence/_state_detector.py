@@ -405,6 +405,10 @@ class StateDetector(
     change_points_ : array of int, or list of arrays
         For each training sequence the steps at which another state begins. The first step does not
         count.
+    change_intervals_ : ChangeTable, or list of them
+        A table of these changes, as in `HDPHMMLT.change_intervals`, given all known states. If the
+        states explain windows, intervals have a hop more on both sides, and there are no sizes.
+        `position` is that of `change_points_`.
     features_ : WindowFeatures or None
         The fitted features; None if the states explain values.
     memory_ : (D,) array or None
@@ -443,10 +447,10 @@ class StateDetector(
     A hidden Markov model takes observations as independent given the states. Overlapping windows
     and drifting sensors are not, and the model then explains their dependence by more states. Using
     every c-th observation is a coarsened posterior: the same model with 1 / c of the evidence.
-    States use all observations, each with 1 / (4 c) of its evidence, and probabilities of changes
-    with 1 / (10 c). The coarseness is chosen by a Gaussian likelihood whose residuals are
-    autoregressive of order one, with log N per parameter and per change as the penalty, or half as
-    much for values.
+    States and tables of changes use all observations, each with 1 / (4 c) of its evidence, and
+    `predict_change_proba`, which is for any place, with 1 / (10 c). The coarseness is chosen by a
+    Gaussian likelihood whose residuals are autoregressive of order one, with log N per parameter
+    and per change as the penalty, or half as much for values.
 
     Values are then explained once more, without what their noise repeats: from each value its
     share of the previous one is subtracted, the coefficient a of that autoregression, column by
@@ -650,7 +654,8 @@ class StateDetector(
         With windows, a change is located between the centers of two windows: the step in the middle
         has its probability, and the steps between have 0. The first step of a sequence has 0. The
         sum over a sequence is the expected number of changes. Observations have less evidence than
-        in `predict`, see Notes of the class, so a change of the states may have a low probability.
+        in `predict`, see Notes of the class, so a change of the states may have a low probability:
+        for these changes use `change_intervals`.
 
         Parameters
         ----------
@@ -858,14 +863,14 @@ class StateDetector(
         """Return the table of the changes of labels of each sequence, given known states."""
         ptr, firsts = layout.step_ptr, layout.first_steps
         changes = find_changes(labels, ptr)
-        windows = np.searchsorted(firsts, changes)
-        are_between = firsts[windows] == changes  # known states may change within a window
+        are_between = np.isin(changes, firsts)  # known states may change within a window
+        windows = np.searchsorted(firsts, changes[are_between])
         states = None
         if known is not None:
             states = KnownStates(know_windows(known.states, layout), self.n_components)
         # A change is asserted by states, so it is judged with their share of the evidence.
         model = coarsen(self.model_, _EVIDENCE / self.step_)
-        found = model._judge_changes(observations, windows[are_between], states)
+        found = model._judge_changes(observations, windows, states)
         intervals, probabilities = np.empty((len(changes), 2), np.int64), np.empty(len(changes))
         intervals[are_between], probabilities[are_between] = firsts[found[0]], found[1]
         names, sizes = [], np.zeros((len(changes), 3, 0))

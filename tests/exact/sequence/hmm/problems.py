@@ -195,6 +195,13 @@ def posteriors(model, ptr=None):
     return written(messages(model, ptr).posteriors, model.log_obs.shape)
 
 
+def quiet_chances(model, ranges, labels=None, ptr=None):
+    """Return the probabilities of no change in ranges of steps."""
+    ranges, out = np.reshape(ranges, (-1, 2)).astype(int), np.empty(len(ranges))
+    assert messages(model, ptr).quiet(out, ranges, labels) == -1
+    return out
+
+
 def sample(model, ptr=None, seed=0):
     states = np.full(len(model.log_obs), -1)
     assert messages(model, ptr).sample_states(states, make_stream(make_seed_sequence(seed))) == -1
@@ -225,10 +232,3 @@ def enumerate_longer(duration, log_obs, n_more=AHEAD):
     pmf = stats.poisson.pmf(k, duration.means[:, np.newaxis])
     pmf[:, -1] = 1.0 - pmf[:, :-1].sum(axis=1)  # the longest duration has the rest
     return enumerate_states(START, LEAVING, log_obs, pmf)
-
-
-def quiet_chances(model, ranges, labels=None, ptr=None):
-    """Return the probabilities of no change in ranges of steps."""
-    ranges, out = np.reshape(ranges, (-1, 2)).astype(int), np.empty(len(ranges))
-    assert messages(model, ptr).quiet(out, ranges, labels) == -1
-    return out
