@@ -857,7 +857,7 @@ class StateDetector(
         return np.concatenate(getattr(model, method)(observations))
 
     def _list_changes(
-        self, observations: SequencePanel, layout: WindowLayout, labels: Places, dates: list[Any],
+        self, observations: SequencePanel, layout: WindowLayout, labels: Any, dates: list[Any],
         known: KnownStates | None = None,
     ) -> list[ChangeTable]:  # fmt: skip
         """Return the table of the changes of labels of each sequence, given known states."""
@@ -874,11 +874,11 @@ class StateDetector(
         intervals, probabilities = np.empty((len(changes), 2), np.int64), np.empty(len(changes))
         intervals[are_between], probabilities[are_between] = firsts[found[0]], found[1]
         names, sizes = [], np.zeros((len(changes), 3, 0))
-        if self.features_ is None:
+        if self.memory_ is not None:
             names, sizes = list_names(self), np.zeros((len(changes), 3, self.n_features_in_))
             columns = slice(None) if self._columns is None else self._columns
-            found = self.model_._find_sizes(labels[changes - 1], labels[changes])
-            sizes[:, :, columns] = found / (1.0 - self.memory_[columns])
+            explained = self.model_._find_sizes(labels[changes - 1], labels[changes])
+            sizes[:, :, columns] = explained / (1.0 - self.memory_[columns])
         else:  # changes of waves are found to within a hop
             s = np.searchsorted(ptr, changes, side="right") - 1
             intervals += self.features_.hop_ * np.array([-1, 1])

@@ -558,7 +558,8 @@ class SegmentMessages(Messages):
         ends = np.arange(last, min(end, first + longest))
         if len(begins) == 0 or len(ends) == 0:
             return 0.0
-        logs = self.log_obs[begins[0] : end] - self._steps[begins[0] : end, np.newaxis]
+        steps = slice(int(begins[0]), int(ends[-1]) + 1)
+        logs = self.log_obs[steps] - self._steps[steps, np.newaxis]
         seen, n = np.zeros((len(begins), self.n_states)), len(begins) - 1  # n steps before `first`
         seen[:n] = np.cumsum(logs[:n][::-1], axis=0)[::-1]
         before = self._log_enter[begins - offset] + seen
