@@ -17,6 +17,11 @@ a change from their spectra, which the detector does not use, and predicts other
 segments. The middles of found segments serve as a control: there is nothing to tell.
 
     python benchmarks/state_detection.py --data shared/data --seeds 3 --csv scores.csv
+
+With ``--intervals``, the tables of changes instead: how often there is a true change in an
+interval, by the predicted probability, and how many true changes are covered. Besides the
+recordings, simulated hidden Markov models with four levels in normal noise, whose states last 100
+steps on average.
 """
 
 import argparse
@@ -178,8 +183,8 @@ def measure(values, truth, seeds, with_raw):
     return {method: np.mean(scores, axis=0) for method, scores in found.items()}, changes, checks
 
 
-def print_calibration(changes):
-    """Print the share of blocks with a change by the predicted probability."""
+def print_calibration(changes, what="blocks"):
+    """Print the share of blocks, or intervals, with a change by the predicted probability."""
     p, happened = np.array(changes, dtype=float).T
     bins = np.minimum((p * BINS).astype(int), BINS - 1)
     rows = [
@@ -190,7 +195,67 @@ def print_calibration(changes):
         for b in range(BINS)
         if (bins == b).any()
     ]  # fmt: skip
-    print_table(("probability of a change", "blocks", "mean", "share with a change"), rows)
+    print_table(("probability of a change", what, "mean", "share with a change"), rows)
+
+
+def simulate(apart, seed, n_steps=1000, n_states=4):
+    """Return values of a hidden Markov model with levels that are so far apart, and its states."""
+    rng = np.random.default_rng([seed, apart])
+    moves = np.where(rng.random(n_steps) < 0.01, rng.integers(1, n_states, size=n_steps), 0)
+    states = np.cumsum(moves) % n_states
+    levels = apart * rng.permutation(n_states)
+    return (levels[states] + rng.normal(size=n_steps))[:, np.newaxis], states
+
+
+def check_table(table, truth):
+    """Return (probability, whether true) of each interval, and whether true changes are covered:
+    all of them, and those that are nearest to a found change and nearer to it than to others.
+    """
+    true, places = np.flatnonzero(np.diff(truth)) + 1, table.positions
+    bounds = np.concatenate([[0], (places[1:] + places[:-1]) // 2, [len(truth)]])
+    rows, nearest = [], []
+    for change, (begin, end) in zip(table, pairwise(bounds), strict=False):  # maybe no change
+        first, last = change.interval
+        rows.append((change.probability, ((first <= true) & (true <= last)).any()))
+        own = true[(begin <= true) & (true < end)]
+        if len(own):
+            nearest.append(first <= own[np.abs(own - change.position).argmin()] <= last)
+    covered = [any(c.interval[0] <= t <= c.interval[1] for c in table) for t in true]
+    return rows, covered, nearest
+
+
+def check_tables(folder, seeds):
+    """Print how well the probabilities and intervals of tables of changes fit."""
+    found = defaultdict(lambda: ([], [], []))
+    for apart in range(1, 7):
+        for seed in range(20):
+            values, truth = simulate(apart, seed)
+            models = StateDetector(random_state=seed), HDPHMMLT(random_state=seed)
+            for model in models[: 1 + (seed < 5)]:
+                name = type(model).__name__
+                table = model.fit(values).change_intervals(values)
+                for key in ((name, "simulated"), (name, f"{apart} apart")):
+                    for own, new in zip(found[key], check_table(table, truth), strict=True):
+                        own.extend(new)
+        report_done((apart,))
+    for i, (about, values, truth) in enumerate(load(folder)):
+        half = ("tuning", "held out")[i % 2]
+        for seed in range(seeds):
+            table = StateDetector(random_state=seed).fit(values).change_intervals_
+            for key in ((half, about["benchmark"]), (half, "all recordings")):
+                for own, new in zip(found[key], check_table(table, truth), strict=True):
+                    own.extend(new)
+        report_done((about["name"], len(table)))
+    head = "intervals", "mean p", "with a change", "covered: all changes", "nearest to a found one"
+    lines = []
+    for key, (rows, covered, nearest) in found.items():
+        means = [*np.mean(rows, axis=0), np.mean(covered), np.mean(nearest)]
+        lines.append((*key, len(rows), *(f"{mean:.2f}" for mean in means)))
+    print_table(("", "", *head), lines)
+    for key, (rows, _, _) in found.items():
+        if not key[1].endswith("apart"):
+            print(f"\n{', '.join(key)}\n")
+            print_calibration(rows, "intervals")
 
 
 def main():
@@ -199,10 +264,14 @@ def main():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--csv", type=Path, help="file for the scores of each recording")
     parser.add_argument("--skip-raw", action="store_true", help="leave HDPHMMLT of values out")
+    parser.add_argument("--intervals", action="store_true", help="check tables of changes only")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
     print_header()
     folder = args.data / "sequence" / "states"
+    if args.intervals:
+        check_tables(folder, args.seeds)
+        return
     published = load_published(folder)
     scores, changes, lines, checks = defaultdict(list), [], [], defaultdict(list)
     for i, (about, values, truth) in enumerate(load(folder)):

@@ -426,6 +426,12 @@ def as_row(x: Any, estimator: Any) -> Any:
     return x
 
 
+def list_names(estimator: Any) -> list[str]:
+    """Return the names of the columns, x0, x1, ... if they have none."""
+    default = [f"x{d}" for d in range(estimator.n_features_in_)]
+    return list(map(str, vars(estimator).get("feature_names_in_", default)))
+
+
 def check_training_panel(reader: Any, panel: SequencePanel, is_single: bool, y: Any) -> None:
     """Raise if y holds lengths, or a column nothing but NaN; warn if a column counts the steps."""
     check_no_lengths(y, panel, is_single)

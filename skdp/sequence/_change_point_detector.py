@@ -27,8 +27,9 @@ from skdp.data import SequencePanel, check_panel
 from skdp.data._sequence_panel import check_no_lengths, split
 from skdp.emissions._table import code_categories
 from skdp.preprocessing._panel_transformer import SequenceTransformer, dress
-from skdp.sequence._base import as_row, check_training_panel, take_fit
+from skdp.sequence._base import as_row, check_training_panel, list_names, take_fit
 from skdp.sequence._divisions import (
+    NORMAL_90,
     RARE,
     CellModel,
     ChangePoint,
@@ -40,6 +41,7 @@ from skdp.sequence._divisions import (
     RunLengths,
     RunningParts,
     find_dates,
+    find_intervals,
     go_on,
     smooth,
 )
@@ -75,8 +77,6 @@ _SMALLEST_WEIGHT = 1e-12
 _NO_LIMIT = 2**31
 
 _DISCRETE = ("poisson", "bernoulli", "categorical", "multinomial")
-
-_NORMAL_90 = 1.6448536269514722
 
 # The estimator.
 
@@ -123,7 +123,7 @@ class _Posterior:
         w, mu, var = map(np.concatenate, (weights, means, variances))
         w /= w.sum()
         size = w @ mu
-        width = _NORMAL_90 * np.sqrt(w @ (var + (mu - size) ** 2))
+        width = NORMAL_90 * np.sqrt(w @ (var + (mu - size) ** 2))
         return size, np.array([size - width, size + width])
 
     def count_changes(self) -> Floats:
@@ -136,24 +136,6 @@ class _Posterior:
         for weights, numbers in found:
             out[: len(numbers)] += weights.sum() * numbers
         return out[: np.flatnonzero(out > _SMALLEST_WEIGHT)[-1] + 1]
-
-    def intervals(self, changes: Places) -> Places:
-        """Return the shortest range about each change with 90 % of the expected changes near it."""
-        p = np.asarray(self.change_probabilities)
-        sums = np.append(0.0, np.cumsum(p))
-        borders = np.append(1, np.append((changes[:-1] + changes[1:] + 1) // 2, len(p)))
-        out = np.empty((len(changes), 2), dtype=np.int64)
-        for k, change in enumerate(changes):
-            begin, end = borders[k], borders[k + 1]
-            wanted = 0.9 * min(sums[end] - sums[begin], 1.0)
-            firsts = np.arange(begin, change + 1)
-            # The first range that holds enough, for each first step.
-            lasts = np.searchsorted(sums, sums[firsts] + wanted * (1.0 - 1e-12), "left") - 1
-            lasts = np.maximum(lasts, change)
-            lasts[lasts >= end] = len(p) + end
-            best = int(np.argmin(lasts - firsts))
-            out[k] = (firsts[best], lasts[best]) if lasts[best] < end else (begin, end - 1)
-        return out
 
 
 class ChangePointDetector(SequenceTransformer):
@@ -610,10 +592,7 @@ class ChangePointDetector(SequenceTransformer):
         (n,) array of str objects
         """
         check_is_fitted(self)
-        default = [f"x{d}" for d in range(self.n_features_in_)]
-        names = vars(self).get("feature_names_in_", default)
-        if input_features is not None:
-            names = input_features
+        names = list_names(self) if input_features is None else input_features
         if self.emission == "categorical":
             known = vars(self).get("categories_")
             sizes = self._models[0].sizes
@@ -807,7 +786,7 @@ class ChangePointDetector(SequenceTransformer):
         m, g = self._best_model
         division = posterior.divisions[m]
         changes = division.best(g)
-        intervals = posterior.intervals(changes)
+        intervals = find_intervals(np.asarray(posterior.change_probabilities), changes)
         rows = []
         for k, probability in enumerate(posterior.change_in(intervals)):
             first, last = intervals[k].tolist()

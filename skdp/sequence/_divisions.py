@@ -633,6 +633,15 @@ def _trace(before: Places, end: int) -> Places:
 
 # The table of changes.
 
+NORMAL_90 = 1.6448536269514722
+"""Half of a 90 % interval, in standard deviations."""
+
+
+def find_changes(states: Places, ptr: Places) -> Places:
+    """Return the steps whose state is not that of the step before in their sequence."""
+    changes = np.flatnonzero(np.diff(states)) + 1
+    return changes[~np.isin(changes, ptr)]
+
 
 class ChangePoint(NamedTuple):
     """A change: a row of a `ChangeTable`."""
@@ -735,6 +744,43 @@ def find_dates(X: Any, panel: SequencePanel, is_single: bool) -> list[Any]:
     indexes = [getattr(frame, "index", None) for frame in frames]
     kinds = ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
     return [index if type(index).__name__ in kinds else None for index in indexes]
+
+
+def find_intervals(p: Floats, changes: Places) -> Places:
+    """Return the shortest range about each change with 90 % of the changes near it, (n, 2), given
+    the probability p of a change at each step.
+    """
+    sums = np.append(0.0, np.cumsum(p))
+    borders = np.append(1, np.append((changes[:-1] + changes[1:] + 1) // 2, len(p)))
+    out = np.empty((len(changes), 2), dtype=np.int64)
+    for k, change in enumerate(changes):
+        begin, end = borders[k], borders[k + 1]
+        wanted = 0.9 * min(sums[end] - sums[begin], 1.0)
+        firsts = np.arange(begin, change + 1)
+        # The first range that holds enough, for each first step.
+        lasts = np.searchsorted(sums, sums[firsts] + wanted * (1.0 - 1e-12), "left") - 1
+        lasts = np.maximum(lasts, change)
+        lasts[lasts >= end] = len(p) + end
+        best = int(np.argmin(lasts - firsts))
+        out[k] = (firsts[best], lasts[best]) if lasts[best] < end else (begin, end - 1)
+    return out
+
+
+def make_tables(
+    ptr: Places, dates: list[Any], changes: Places, intervals: Places, probabilities: Floats,
+    sizes: Floats, names: list[str],
+) -> list[ChangeTable]:  # fmt: skip
+    """Return the table of each sequence; `sizes`, (n, 3, D), are a size and its interval."""
+    tables = []
+    for begin, end, index in zip(ptr[:-1].tolist(), ptr[1:].tolist(), dates, strict=True):
+        rows = []
+        for k in np.flatnonzero((changes >= begin) & (changes < end)):
+            place, (first, last) = int(changes[k]) - begin, (intervals[k] - begin).tolist()
+            known = (first, last), float(probabilities[k]), sizes[k, 0], sizes[k, 1:]
+            when = () if index is None else (index[place], (index[first], index[last]))
+            rows.append(ChangePoint(place, *known, *when))
+        tables.append(ChangeTable(rows, names))
+    return tables
 
 
 @dataclass(frozen=True, eq=False)

@@ -765,6 +765,7 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
             **attributes,
             "_models": [*samples, *others],
             "_most_factors": most_factors,
+            "_n_observed": chain.sampler.n_observed,
             "samples_": samples,
             "startprob_": model.startprob,
             "transmat_": model.transmat,

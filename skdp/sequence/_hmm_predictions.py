@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,20 @@ from skdp.data._frames import is_frame
 from skdp.data._sequence_panel import split
 from skdp.emissions._common._protocol import looks_back
 from skdp.emissions._discrete._categorical import CategoricalModel
+from skdp.emissions._discrete._poisson import PoissonEmission
+from skdp.emissions._gaussian._emission import GaussianEmission
 from skdp.emissions._independent import mix_symbols
-from skdp.sequence._base import SequenceEstimator, as_row, takes_partitions
+from skdp.sequence._base import SequenceEstimator, as_row, list_names, takes_partitions
+from skdp.sequence._divisions import (
+    NORMAL_90,
+    find_changes,
+    find_dates,
+    find_intervals,
+    make_tables,
+)
 from skdp.sequence._hmm._forecast import Mixture, as_frame, has_index, pick
 from skdp.sequence._hmm._gap_filter import Tail, has_gaps
+from skdp.sequence._hmm._messages import KnownStates
 from skdp.sequence._hmm._model import (
     FilterState,
     HMMModel,
@@ -32,6 +43,8 @@ from skdp.sequence._hmm._model import (
     sum_states,
     warn_of_levels,
 )
+
+_TINY = 1e-100
 
 
 class HMMPredictions(SequenceEstimator):
@@ -113,11 +126,7 @@ class HMMPredictions(SequenceEstimator):
         """
         check_is_fitted(self)
         panel, is_single = self._check_panel(X, reset=False)
-        if has_gaps(self.emission_, panel.values):
-            raise ValueError(
-                "decode with an AutoregressiveEmission requires complete sequences; X contains "
-                "NaN. predict accepts missing values; or decode the result of impute."
-            )
+        self._check_no_gaps("decode", panel)
         known = self.startprob_, self.transmat_, self.emission_, self.state_shares_
         model = HMMModel(*known, duration=getattr(self, "duration_", None))
         log_probabilities, states = model.decode(panel.ptr, panel.values)
@@ -147,6 +156,89 @@ class HMMPredictions(SequenceEstimator):
         StateDetector.predict_change_proba : Changes between the waves of a recording.
         """
         return split(*self._posteriors(X, "changes", self._labels))
+
+    @takes_partitions(None)
+    def change_intervals(self, X: Any) -> Any:
+        """Return a table of the changes of the states that `predict` returns.
+
+        A row has the `position`, the first step of the new state; the shortest `interval` about it
+        with 90 % of the probability of changes near it, up to halfway to the next ones; the exact
+        `probability` that there is a change in the interval; the `size` of the change, the mean of
+        the new state minus that of the old one, with its 90 % interval; and `date` if X is a data
+        frame with dates. `to_frame()` makes a data frame of it.
+
+        Parameters
+        ----------
+        X : as in `fit`, or PartitionedPanel
+
+        Returns
+        -------
+        list of ChangeTable, or for a single array a ChangeTable
+            Sizes are those of columns of numbers or counts; with other emissions than
+            `GaussianEmission`, `StudentTEmission` and `PoissonEmission` there are none.
+
+        Raises
+        ------
+        ValueError
+            If X is invalid, or values are missing with an `AutoregressiveEmission`.
+
+        See Also
+        --------
+        ChangePointDetector : Changes to levels that do not come back.
+        """
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X, reset=False)
+        self._check_no_gaps("change_intervals", panel)
+        probabilities = self._mean_of_samples("posteriors", panel)
+        states = sum_states(probabilities, self._labels).argmax(axis=1)
+        changes = find_changes(states, panel.ptr)
+        names, sizes = [], np.empty((len(changes), 3, 0))
+        if isinstance(self._part("emission"), GaussianEmission | PoissonEmission):
+            names, sizes = list_names(self), self._find_sizes(states[changes - 1], states[changes])
+        dates, found = find_dates(X, panel, is_single), self._judge_changes(panel, changes)
+        tables = make_tables(panel.ptr, dates, changes, *found, sizes, names)
+        return tables[0] if is_single else tables
+
+    def _judge_changes(
+        self, panel: SequencePanel, changes: Places, known: KnownStates | None = None
+    ) -> tuple[Places, Floats]:
+        """Return 90 % intervals of changes, (n, 2), and the probabilities of a change in them."""
+        intervals = np.empty((len(changes), 2), dtype=np.int64)
+        if len(changes) == 0:
+            return intervals, np.empty(0)
+        given = self._labels, known
+        p = self._mean_of_samples("changes", panel, *given)
+        for begin, end in pairwise(panel.ptr):
+            own = (changes >= begin) & (changes < end)
+            intervals[own] = begin + find_intervals(p[begin:end], changes[own] - begin)
+        return intervals, 1.0 - self._mean_of_samples("quiet", panel, intervals, *given)
+
+    def _find_sizes(self, old: Places, new: Places) -> Floats:
+        """Return differences of the means of states, and their 90 % intervals, (n, 3, D)."""
+        unions = self.component_labels_ == np.arange(len(self.startprob_))[:, np.newaxis]
+        sizes, variances = [], []
+        for model in self.samples_:
+            emission: Any = model.emission
+            # A state that is empty in this sample has the means of its prior.
+            own, weights = emission.marginals(), unions * np.maximum(model.shares, _TINY)
+            shares = np.maximum(weights.sum(axis=1), _TINY)[:, np.newaxis]
+            means = weights @ own.means / shares
+            squares = own.variances + (own.means - means[:, np.newaxis]) ** 2
+            squares = np.where(unions[:, :, np.newaxis], weights[:, :, np.newaxis] * squares, 0.0)
+            spread = squares.sum(axis=1) / shares / np.maximum(shares * self._n_observed, 1.0)
+            sizes.append(means[new] - means[old])
+            variances.append(spread[new] + spread[old])
+        size = np.mean(sizes, axis=0)
+        width = NORMAL_90 * np.sqrt(np.var(sizes, axis=0) + np.mean(variances, axis=0))
+        return np.stack([size, size - width, size + width], axis=1)
+
+    def _check_no_gaps(self, name: str, panel: SequencePanel) -> None:
+        """Raise ValueError if values are missing on which others depend."""
+        if has_gaps(self.emission_, panel.values):
+            raise ValueError(
+                f"{name} with an AutoregressiveEmission requires complete sequences; X contains "
+                f"NaN. predict accepts missing values; or pass the result of impute."
+            )
 
     @takes_partitions(None)
     def filter_proba(self, X: Any) -> Any:

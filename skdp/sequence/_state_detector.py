@@ -32,9 +32,9 @@ from skdp.preprocessing._windows import (
     find_varying,
     has_waves,
 )
-from skdp.sequence._base import check_training_panel, take_fit
+from skdp.sequence._base import check_training_panel, list_names, take_fit
 from skdp.sequence._change_point_detector import CLIP, find_scale
-from skdp.sequence._divisions import smooth
+from skdp.sequence._divisions import ChangeTable, find_changes, find_dates, make_tables, smooth
 from skdp.sequence._hdp_hmm_lt import HDPHMMLT
 from skdp.sequence._hmm._messages import KnownStates, check_known_states
 
@@ -54,7 +54,7 @@ class _CoarseEmission:
 
 def coarsen(model: HDPHMMLT, power: float) -> HDPHMMLT:
     """Return a copy of a fitted model that gives each observation only `power` of its evidence."""
-    # Only predict, predict_proba and predict_change_proba are meant to be used.
+    # Only predictions of states and changes are meant to be used.
     coarse = copy(model)
     coarse.samples_ = [
         replace(sample, emission=_CoarseEmission(sample.emission, power))  # type: ignore[arg-type]
@@ -405,6 +405,10 @@ class StateDetector(
     change_points_ : array of int, or list of arrays
         For each training sequence the steps at which another state begins. The first step does not
         count.
+    change_intervals_ : ChangeTable, or list of them
+        A table of these changes, as in `HDPHMMLT.change_intervals`, given all known states. If the
+        states explain windows, intervals have a hop more on both sides, and there are no sizes.
+        `position` is that of `change_points_`.
     features_ : WindowFeatures or None
         The fitted features; None if the states explain values.
     memory_ : (D,) array or None
@@ -443,10 +447,10 @@ class StateDetector(
     A hidden Markov model takes observations as independent given the states. Overlapping windows
     and drifting sensors are not, and the model then explains their dependence by more states. Using
     every c-th observation is a coarsened posterior: the same model with 1 / c of the evidence.
-    States use all observations, each with 1 / (4 c) of its evidence, and probabilities of changes
-    with 1 / (10 c). The coarseness is chosen by a Gaussian likelihood whose residuals are
-    autoregressive of order one, with log N per parameter and per change as the penalty, or half as
-    much for values.
+    States and tables of changes use all observations, each with 1 / (4 c) of its evidence, and
+    `predict_change_proba`, which is for any place, with 1 / (10 c). The coarseness is chosen by a
+    Gaussian likelihood whose residuals are autoregressive of order one, with log N per parameter
+    and per change as the penalty, or half as much for values.
 
     Values are then explained once more, without what their noise repeats: from each value its
     share of the previous one is subtracted, the coefficient a of that autoregression, column by
@@ -595,9 +599,15 @@ class StateDetector(
         if known is not None:
             write_known(labels, known.states, layout)
         reader.n_active_components_ = len(np.unique(labels))
-        changes = [np.flatnonzero(np.diff(part)) + 1 for part in np.split(labels, panel.ptr[1:-1])]
-        reader.change_points_ = changes[0] if is_single else changes
         reader.labels_ = split(labels, panel.ptr, is_single)
+        if reader.memory_ is not None:
+            observations, _ = reader._observe(panel)  # without what the fit has found to repeat
+        tables = reader._list_changes(
+            observations, layout, labels, find_dates(X, panel, is_single), known
+        )
+        changes = [table.positions for table in tables]
+        reader.change_intervals_ = tables[0] if is_single else tables
+        reader.change_points_ = changes[0] if is_single else changes
         take_fit(self, reader)
         for warning in caught:
             warnings.warn(warning.message, stacklevel=2)
@@ -644,7 +654,8 @@ class StateDetector(
         With windows, a change is located between the centers of two windows: the step in the middle
         has its probability, and the steps between have 0. The first step of a sequence has 0. The
         sum over a sequence is the expected number of changes. Observations have less evidence than
-        in `predict`, see Notes of the class, so a change of the states may have a low probability.
+        in `predict`, see Notes of the class, so a change of the states may have a low probability:
+        for these changes use `change_intervals`.
 
         Parameters
         ----------
@@ -661,6 +672,25 @@ class StateDetector(
         changes = self._join("predict_change_proba", observations, _EVIDENCE_OF_CHANGES)
         out[layout.first_steps] = changes
         return split(out, panel.ptr, is_single)
+
+    def change_intervals(self, X: Any) -> Any:
+        """Return a table of the changes of the states of `predict`, as `change_intervals_` has
+        those of fit.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        list of ChangeTable, or for a single array a ChangeTable
+        """
+        check_is_fitted(self)
+        panel, is_single = self._check_panel(X)
+        observations, layout = self._observe(panel)
+        labels = layout.spread(self._join("predict", observations))
+        tables = self._list_changes(observations, layout, labels, find_dates(X, panel, is_single))
+        return tables[0] if is_single else tables
 
     def transform(self, X: Any) -> Floats:
         """Return the expected share of time that each sequence spends in each state.
@@ -826,12 +856,56 @@ class StateDetector(
         model = coarsen(self.model_, evidence / self.step_)
         return np.concatenate(getattr(model, method)(observations))
 
+    def _list_changes(
+        self, observations: SequencePanel, layout: WindowLayout, labels: Any, dates: list[Any],
+        known: KnownStates | None = None,
+    ) -> list[ChangeTable]:  # fmt: skip
+        """Return the table of the changes of labels of each sequence, given known states."""
+        ptr, firsts = layout.step_ptr, layout.first_steps
+        changes = find_changes(labels, ptr)
+        are_between = np.isin(changes, firsts)  # known states may change within a window
+        windows = np.searchsorted(firsts, changes[are_between])
+        states = None
+        if known is not None:
+            states = KnownStates(know_windows(known.states, layout), self.n_components)
+        # A change is asserted by states, so it is judged with their share of the evidence.
+        model = coarsen(self.model_, _EVIDENCE / self.step_)
+        found = model._judge_changes(observations, windows, states)
+        intervals, probabilities = np.empty((len(changes), 2), np.int64), np.empty(len(changes))
+        intervals[are_between], probabilities[are_between] = firsts[found[0]], found[1]
+        names, sizes = [], np.zeros((len(changes), 3, 0))
+        if self.memory_ is not None:
+            names, sizes = list_names(self), np.zeros((len(changes), 3, self.n_features_in_))
+            columns = slice(None) if self._columns is None else self._columns
+            explained = self.model_._find_sizes(labels[changes - 1], labels[changes])
+            sizes[:, :, columns] = explained / (1.0 - self.memory_[columns])
+        else:  # changes of waves are found to within a hop
+            s = np.searchsorted(ptr, changes, side="right") - 1
+            intervals += self.features_.hop_ * np.array([-1, 1])
+            intervals = intervals.clip(ptr[s, np.newaxis] + 1, ptr[s + 1, np.newaxis] - 1)
+        if known is not None:
+            _narrow(changes, intervals, probabilities, known.states, ~are_between)
+        return make_tables(ptr, dates, changes, intervals, probabilities, sizes, names)
+
     def _spread(self, X: Any, method: str) -> Any:
         """Return the result of a method of the model for the steps of X."""
         check_is_fitted(self)
         panel, is_single = self._check_panel(X)
         observations, layout = self._observe(panel)
         return split(layout.spread(self._join(method, observations)), panel.ptr, is_single)
+
+
+def _narrow(
+    changes: Places, intervals: Places, probabilities: Floats, known: Places, are_sure: Any
+) -> None:
+    """Narrow intervals to steps between known states that differ: there a change is certain."""
+    places = np.flatnonzero(known >= 0)
+    number = np.searchsorted(places, changes)
+    before, after = places[np.maximum(number - 1, 0)], places[np.minimum(number, len(places) - 1)]
+    are_inside = (intervals[:, 0] <= before + 1) & (before < changes) & (after <= intervals[:, 1])
+    sure = are_sure | (are_inside & (changes <= after) & (known[before] != known[after]))
+    intervals[sure] = np.stack([before + 1, after], axis=1)[sure]
+    probabilities[sure] = 1.0
 
 
 def _take(panel: SequencePanel, rows: Places) -> SequencePanel:

@@ -858,6 +858,10 @@ class DistributedHMMSampler(HMMSampler):
         emission.take(self._found[2], self.data.result(self._sums))
         emission.draw_parameters(rng)
 
+    @property
+    def n_observed(self) -> int:
+        return int(self._found[3].sum())
+
     def _shares(self) -> Floats:
         counts: Places = self._found[3]
         return counts / counts.sum()

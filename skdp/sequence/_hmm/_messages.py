@@ -352,6 +352,29 @@ class HMMMessages(Messages):
         out[self._begins] = 0.0
         return -1
 
+    def quiet(self, out: Floats, ranges: Places, labels: Places | None = None) -> int:
+        """Write p(no change at steps first to last given x) of ranges, (n,); return as `changes`.
+
+        A range has steps of one sequence, and not its first one.
+        """
+        before, after = np.empty((2, *self.log_obs.shape))
+        impossible = max(self.filtered(before), self.posteriors(after))
+        if impossible >= 0:
+            return impossible
+        labels = np.arange(self.n_states) if labels is None else labels
+        staying = self.transmat * (labels[:, np.newaxis] == labels)
+        for k, (first, last) in enumerate(ranges.tolist()):
+            # p(z_t to z_last have one label, z_t = j given x), from the last step to the first.
+            own = after[last]
+            for t in range(last - 1, first - 2, -1):
+                predicted = before[t] @ self.transmat
+                seen = predicted > 0.0
+                ratios = np.divide(own, predicted, out=np.zeros_like(own), where=seen)
+                rest = np.where(seen, 0.0, np.minimum(own, after[t]))  # as in `changes`
+                own = before[t] * (staying @ ratios) + rest
+            out[k] = min(own.sum(), 1.0)
+        return -1
+
     def count_transitions(self) -> Floats:
         """Return the expected number of transitions between states given x, (J, J)."""
         before, after = np.empty((2, *self.log_obs.shape))
@@ -499,8 +522,14 @@ class SegmentMessages(Messages):
         """Write p(a segment ends at step t - 1 given x), (N,); return as `posteriors` does."""
         return self._smooth(np.empty(self.log_obs.shape), out)
 
-    def _smooth(self, out: Floats, changes: Floats) -> int:
-        """Write the output of `posteriors` and of `changes`."""
+    def quiet(self, out: Floats, ranges: Places, labels: None = None) -> int:
+        """Write p(one segment holds steps first - 1 to last given x) of ranges, (n,)."""
+        return self._smooth(np.empty(self.log_obs.shape), np.empty(len(self.log_obs)), out, ranges)
+
+    def _smooth(
+        self, out: Floats, changes: Floats, quiet: Floats | None = None, ranges: Any = ()
+    ) -> int:
+        """Write the output of `posteriors`, of `changes` and of `quiet`."""
         log_from = _logs(np.ascontiguousarray(self.transmat[:, : self.n_states]))
         log_begin, log_after = np.empty(self.n_states), np.full(self._log_end.shape, -np.inf)
         changes.fill(0.0)
@@ -514,8 +543,37 @@ class SegmentMessages(Messages):
             own = changes[self.ptr[first] : self.ptr[last]]
             ends = np.exp(self._log_end[: len(own)] + log_after[: len(own)]).sum(axis=1)
             own[1:] = np.minimum(ends[:-1], 1.0)
+            for k, (begin, end) in enumerate(ranges):
+                if quiet is not None and self.ptr[first] <= begin < self.ptr[last]:
+                    quiet[k] = self._stay(log_after, int(self.ptr[first]), begin - 1, end)
         changes[self._begins] = 0.0
         return -1
+
+    def _stay(self, log_after: Floats, offset: int, first: int, last: int) -> float:
+        """Return p(one segment holds steps first to last given x); rows begin at `offset`."""
+        log_pmf, log_survival = self.durations.log_pmf, self.durations.log_survival
+        s, longest = int(np.searchsorted(self.ptr, first, side="right")) - 1, log_pmf.shape[1]
+        end = int(self.ptr[s + 1])
+        begins = np.arange(max(int(self.ptr[s]), last - longest + 1), first + 1)
+        ends = np.arange(last, min(end, first + longest))
+        if len(begins) == 0 or len(ends) == 0:
+            return 0.0
+        steps = slice(int(begins[0]), int(ends[-1]) + 1)
+        logs = self.log_obs[steps] - self._steps[steps, np.newaxis]
+        seen, n = np.zeros((len(begins), self.n_states)), len(begins) - 1  # n steps before `first`
+        seen[:n] = np.cumsum(logs[:n][::-1], axis=0)[::-1]
+        before = self._log_enter[begins - offset] + seen
+        is_open = ends == end - 1  # the end of the sequence cuts the segment off
+        after = np.where(is_open[:, np.newaxis], 0.0, log_after[ends - offset])
+        after += np.cumsum(logs[n:], axis=0)[ends - first]
+        lengths = ends - begins[:, np.newaxis] + 1
+        is_long, places = lengths > longest, np.minimum(lengths, longest) - 1
+        total = 0.0
+        for j in range(self.n_states):
+            table = np.where(is_open, log_survival[j][places], log_pmf[j][places])
+            terms = before[:, j, np.newaxis] + after[:, j] + np.where(is_long, -np.inf, table)
+            total += float(np.exp(terms).sum())
+        return min(total, 1.0)
 
     def sample_states_with(self, states: Places, key: Stream, number: int = 0) -> int:
         own_rng = np.empty_like(key)

@@ -113,8 +113,11 @@ class HMMModel:
             return GappedModel(self).posteriors(ptr, values, known_states)
         return self._write(self._messages(ptr, values, known_states).posteriors, len(values))
 
-    def changes(self, ptr: Places, values: Floats, labels: Places | None = None) -> Floats:
-        """Return the probability given x that a state begins at each step, (N,).
+    def changes(
+        self, ptr: Places, values: Floats, labels: Places | None = None,
+        known_states: KnownStates | None = None,
+    ) -> Floats:  # fmt: skip
+        """Return the probability given x and known states that a state begins at each step, (N,).
 
         The first step of a sequence has 0: nothing is before it. With `labels` of states, only
         changes between states of different labels count, in a model without durations.
@@ -122,7 +125,16 @@ class HMMModel:
         if has_gaps(self.emission, values):
             return GappedModel(self).changes(ptr, values)
         out = np.empty(len(values))
-        check_possible(self._messages(ptr, values).changes(out, labels))
+        check_possible(self._messages(ptr, values, known_states).changes(out, labels))
+        return out
+
+    def quiet(
+        self, ptr: Places, values: Floats, ranges: Places, labels: Places | None = None,
+        known_states: KnownStates | None = None,
+    ) -> Floats:  # fmt: skip
+        """Return the probability that no state begins at steps first to last of ranges, (n,)."""
+        out = np.empty(len(ranges))
+        check_possible(self._messages(ptr, values, known_states).quiet(out, ranges, labels))
         return out
 
     def filtered(self, ptr: Places, values: Floats) -> Floats:

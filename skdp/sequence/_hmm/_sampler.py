@@ -390,6 +390,11 @@ class HMMSampler(ChainComponent):
             **{name: x for part in self._options() for name, x in part.scalars().items()},
         }
 
+    @property
+    def n_observed(self) -> int:
+        """Number of steps with an observed value."""
+        return int(np.count_nonzero(self._is_observed))
+
     def _shares(self) -> Floats:
         """Return the share of the observed steps in each state, (J,)."""
         states = self.states[self._is_observed]

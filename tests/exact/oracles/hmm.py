@@ -79,6 +79,15 @@ def changes(probabilities):
     return result
 
 
+def quiet(probabilities, first, last, labels=None):
+    """Return P(z_first-1 to z_last have one label given x)."""
+    total = 0.0
+    for states, p in probabilities.items():
+        own = states[first - 1 : last + 1]
+        total += p * (len(set(own if labels is None else [labels[j] for j in own])) == 1)
+    return total
+
+
 def last_ages(probabilities, n_states, longest):
     """Return the probabilities of states and ages of the last step, (D, J)."""
     result = np.zeros((longest, n_states))

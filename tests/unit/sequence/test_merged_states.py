@@ -73,6 +73,14 @@ def test_answers_are_of_states_and_scores_of_components(skewed):
 def test_changes_filters_and_displays_are_of_states(skewed):
     panel, model, _ = skewed
     assert 14.0 < model.predict_change_proba(panel)[0].sum() < 20.0  # of 16 true ones
+    table = model.change_intervals(panel)[0]
+    assert_array_equal(table.positions, np.flatnonzero(np.diff(model.predict(panel)[0])) + 1)
+    true = [row for row in table if row.probability > 0.8]
+    assert len(true) == 16
+    for k, row in enumerate(true):
+        step = -12.0 if k % 3 == 2 else 6.0
+        assert row.size_interval[0, 0] < step < row.size_interval[1, 0]
+        assert abs(row.position - 30 * (k + 1)) <= 3
     state = None
     for x in panel[0][1:40]:
         state = model.filter_update(state, x)

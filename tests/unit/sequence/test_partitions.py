@@ -113,6 +113,13 @@ def test_states_are_split_and_merged(kind, monkeypatch):
     assert len(accepted) == 2 * n_accepted
 
 
+def test_tables_of_changes():
+    model = make().fit(WHOLE)
+    tables = model.change_intervals(split(WHOLE, 3))
+    assert list(map(repr, tables)) == list(map(repr, model.change_intervals(WHOLE)))
+    assert sum(map(len, tables)) > 5
+
+
 def test_files_are_not_gathered(tmp_path):
     X = split(WHOLE, 3).to_files(tmp_path)
     assert_same(make().fit(WHOLE), make().fit(X))

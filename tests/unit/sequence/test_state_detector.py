@@ -4,6 +4,7 @@ from itertools import pairwise
 from unittest.mock import Mock
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
@@ -248,6 +249,75 @@ def test_several_sequences():
     assert [part.shape for part in found.predict_change_proba(X)] == [(1500,), (10,), (1500,)]
 
 
+def test_intervals_of_waves(detector):
+    table = detector.change_intervals_
+    assert_array_equal(table.positions, detector.change_points_)
+    for row, change in zip(table, CHANGES, strict=True):
+        first, last = row.interval
+        assert first < change < last
+        assert last - first >= 2 * detector.features_.hop_
+        assert row.probability > 0.9
+        assert row.size.shape == (0,)
+        assert [type(x) for x in (row.position, first, last)] == [int] * 3
+        assert type(row.probability) is float
+    frame, other = table.to_frame(), detector.change_intervals(WAVES).to_frame()
+    assert_array_equal(other.to_numpy(), frame.to_numpy())
+    assert list(frame) == ["position", "first", "last", "probability"]
+    # Near the ends of a sequence, intervals stay in it.
+    for row in detector.change_intervals(WAVES[985:2010]):
+        assert 0 < row.interval[0] <= row.position <= row.interval[1] < 1025
+
+
+def test_intervals_of_levels(of_levels):
+    table = of_levels.change_intervals_
+    assert_array_equal(table.positions, of_levels.change_points_)
+    for row, step in zip(table, (4.0, 4.0, -8.0), strict=True):
+        assert row.probability > 0.8
+        assert abs(row.size - step).max() < 0.5
+        assert (row.size_interval[0] < row.size).all()
+        assert (row.size_interval[1] - row.size_interval[0]).max() < 1.0
+    # A constant column does not change, whichever the others are.
+    constant = np.insert(LEVELS, 1, 7.0, axis=1)
+    wide = make().fit(constant).change_intervals_
+    assert wide[0].size.tolist() == pytest.approx([table[0].size[0], 0.0, table[0].size[1]])
+    # Another unit and origin.
+    other = make().fit(1e-3 * LEVELS + 50.0).change_intervals_
+    assert_allclose(other[0].size_interval, 1e-3 * table[0].size_interval, rtol=1e-6)
+
+
+def test_intervals_keep_dates_and_sequences():
+    days = pd.date_range("2024-03-01", periods=600)
+    frame = pd.DataFrame(LEVELS, index=days, columns=["a", "b"])
+    detector = make().fit([frame[:200], frame[200:210], frame[210:]])
+    tables = detector.change_intervals_
+    assert [len(table) for table in tables] == [1, 0, 2]
+    assert [table.positions.tolist() for table in tables] == [
+        changes.tolist() for changes in detector.change_points_
+    ]
+    for row, day in zip((*tables[0], *tables[2]), days[[150, 300, 450]], strict=True):
+        first, last = row.date_interval
+        assert first <= day <= last
+    assert tables[2].to_frame().index.tolist() == [row.date for row in tables[2]]
+    assert "size a" in tables[2].to_frame()
+    again = detector.change_intervals([frame[210:], frame[:200]])
+    assert repr(again[0]) == repr(tables[2])
+    assert_allclose(again[1][0].probability, tables[0][0].probability)
+
+
+def test_intervals_between_known_states():
+    """Between two known states that differ there is a change, wherever the model sees one."""
+    y = know(3000, ([200, 500], 0), ([505, 1200], 1))
+    row = make().fit(WAVES, y).change_intervals_[0]
+    assert (row.interval, row.probability) == ((501, 505), 1.0)
+    assert 500 < row.position <= 505
+    at_step = make().fit(LEVELS, know(600, (10, 1), (20, 2))).change_intervals_[0]
+    assert 10 < at_step.position <= 20
+    assert at_step.probability > 0.8
+    # Within the only window of a sequence.
+    tables = make().fit([WAVES, WAVES[:30]], [None, know(30, (10, 1), (20, 2))]).change_intervals_
+    assert [(row.interval, row.probability) for row in tables[1]] == [((11, 20), 1.0)]
+
+
 def test_sequences_shorter_than_a_window(detector):
     """They hold no whole wave, so the prior decides: no state without training steps."""
     n_least = int(np.ceil(0.9 * detector.features_.window_))
@@ -367,6 +437,14 @@ def test_drift_is_no_state(seed):
     assert 0.8 < found.memory_[1] < 1.0
     assert adjusted_rand_score(states, found.labels_) > 0.95
     assert_array_equal(found.predict(X), found.labels_)
+    # Sizes are those of levels, not of what the model explains.
+    assert len(found.change_intervals_) == 2
+    for row in found.change_intervals_:
+        old, new = (X[found.labels_ == found.labels_[row.position + k]].mean(0) for k in (-1, 0))
+        assert (row.size_interval[0] < new - old).all()
+        assert (new - old < row.size_interval[1]).all()
+        assert row.size_interval[1, 0] - row.size_interval[0, 0] < 1.0  # the drift is less clear
+        assert row.size_interval[1, 1] - row.size_interval[0, 1] > 4.0
 
 
 def test_memory_of_columns_that_vary():

@@ -195,6 +195,13 @@ def posteriors(model, ptr=None):
     return written(messages(model, ptr).posteriors, model.log_obs.shape)
 
 
+def quiet_chances(model, ranges, labels=None, ptr=None):
+    """Return the probabilities of no change in ranges of steps."""
+    ranges, out = np.reshape(ranges, (-1, 2)).astype(int), np.empty(len(ranges))
+    assert messages(model, ptr).quiet(out, ranges, labels) == -1
+    return out
+
+
 def sample(model, ptr=None, seed=0):
     states = np.full(len(model.log_obs), -1)
     assert messages(model, ptr).sample_states(states, make_stream(make_seed_sequence(seed))) == -1

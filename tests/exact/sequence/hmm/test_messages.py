@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from exact.oracles.hmm import changes, enumerate_states, last_ages, posterior
+from exact.oracles.hmm import changes, enumerate_states, last_ages, posterior, quiet
 from exact.sequence.hmm.problems import (
     CASES,
     INF,
@@ -16,6 +17,7 @@ from exact.sequence.hmm.problems import (
     log_likelihoods,
     messages,
     posteriors,
+    quiet_chances,
     random_model,
     ring,
     sample,
@@ -54,6 +56,19 @@ def test_changes(case):
     model, (_, probabilities) = CASES[case], beginnings(case)[-1]
     found = written(messages(model).changes, len(model.log_obs))
     assert_allclose(found, changes(probabilities), rtol=1e-9, atol=1e-10)
+
+
+@every_case
+def test_no_change_in_intervals(case):
+    """All intervals; without durations, also changes between pairs of states only."""
+    model, (_, probabilities) = CASES[case], beginnings(case)[-1]
+    n_steps = len(model.log_obs)
+    ranges = [(a, b) for a in range(1, n_steps) for b in range(a, n_steps)]
+    pairs = np.arange(model.n_states) // 2
+    for labels in (None, pairs) if model.pmf is None else (None,):
+        expected = [quiet(probabilities, *each, labels) for each in ranges]
+        found = quiet_chances(model, ranges, labels)
+        assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
 
 
 @every_case
@@ -120,6 +135,8 @@ def test_panel(longest):
     smoothed, changed = posteriors(model, ptr), written(own.changes, ptr[-1])
     filtered, states = written(own.filtered, model.log_obs.shape), sample(model, ptr)
     ages = None if longest is None else written(own.last_ages, (len(parts), 3, 3))
+    ranges = np.array([(a + 1, b - 1) for a, b in pairwise(ptr) if b > a + 1])
+    rests = iter(quiet_chances(model, ranges, None, ptr))
     assert states.min() >= 0
     for s, part in enumerate(parts):
         here = slice(*ptr[s : s + 2])
@@ -133,11 +150,15 @@ def test_panel(longest):
         assert_allclose(smoothed[here], expected, rtol=0, atol=1e-10)
         assert_allclose(filtered[here][-1], expected[-1], rtol=1e-9, atol=1e-12)
         assert_allclose(changed[here], changes(probabilities), rtol=1e-9, atol=1e-10)
+        if len(part) > 1:
+            rest = quiet(probabilities, 1, len(part) - 1)
+            assert next(rests) == pytest.approx(rest, rel=1e-9, abs=1e-10)
         if longest is not None:
             assert_allclose(ages[s], last_ages(probabilities, 3, 3), rtol=1e-9, atol=1e-12)
     model.log_obs[ptr[3]] = -INF
     own = messages(model, ptr)
     assert own.filtered(np.empty(model.log_obs.shape)) == 3
+    assert own.quiet(np.empty(len(ranges)), ranges) == 3
     assert longest is None or own.last_ages(np.empty(ages.shape)) == 3
 
 
