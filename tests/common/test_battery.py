@@ -14,7 +14,14 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skdp.context import LexicalizedEventModel
-from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
+from skdp.data import (
+    PartitionedCorpus,
+    PartitionedPanel,
+    PartitionedSentences,
+    SegmentedCorpus,
+    SequencePanel,
+    TokenSequences,
+)
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM
 from skdp.preprocessing import WindowFeatures
@@ -163,6 +170,33 @@ def test_forms_of_data(name, form):
     assert_same(results(model, (X, *case.data[1:])), results(expected, case.data))
 
 
+DOCUMENTS = [[[0, 1]], [[1]]]
+PARTITIONS = [
+    PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2),
+    PartitionedPanel.from_panel(SequencePanel.from_sequences([np.ones((3, 2))] * 2), 2),
+    PartitionedSentences.from_sentences(TokenSequences.from_sequences([[0, 1], [1]]), 2),
+]
+TAKEN = {
+    "HDPHMMLT": PartitionedPanel,
+    "HDPPCFG": PartitionedSentences,
+    **dict.fromkeys(
+        "SegmentedTopicModel GibbsLDA SequentialLDA AdaptiveTopicModel"
+        " LatentDirichletCoClustering".split(),
+        PartitionedCorpus,
+    ),
+}
+
+
+@every_case
+def test_partitions(name):
+    """Who cannot take them names the way out."""
+    case = CASES[name]
+    kind = TAKEN.get(type(case.estimator).__name__, ())
+    for X in (each for each in PARTITIONS if not isinstance(each, kind)):
+        with pytest.raises(TypeError, match=r"\.compute\(\)"):
+            clone(case.estimator).fit(X, *case.data[1:])
+
+
 WIDE = [n for n, case in CASES.items() if case.kind in ("table", "counts", "rows", "events")]
 
 
@@ -191,14 +225,6 @@ def test_interrupts_in_the_burn_in(name):
     if len(case.data) == 1:
         assert np.isfinite(stopped.score(*case.data))
     same_fit(straight, stopped.set_params(warm_start=True).fit(*case.data))
-
-
-@every_case
-def test_numpy_integers(name):
-    case = CASES[name]
-    for dtype in (np.int64, np.int32, np.uint8):
-        values = {key: dtype(value) for key, value in case.integers.items()}
-        same_fit(fitted(name), clone(case.estimator).set_params(**values).fit(*case.data))
 
 
 LONG = ([1.0] * 10_000, "x" * 10_000, 10**4500, [10**4500])  # Python refuses to write the last ones

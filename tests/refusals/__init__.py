@@ -79,7 +79,9 @@ def check(row: Row, room: str) -> None:
     names = {**PUBLIC, **vars(samples), **vars(import_module(f"refusals.{room}"))}
     call = ast.parse(row.call, mode="eval").body
     receiver = getattr(getattr(call, "func", None), "value", None)
-    is_fit = getattr(getattr(call, "func", None), "attr", "").startswith(("fit", "iter_sweeps"))
+    is_fit = getattr(getattr(call, "func", None), "attr", "").startswith(
+        ("fit", "iter_sweeps", "partial_fit")
+    )
     if is_fit and receiver is not None:
         names["model"] = eval(ast.unparse(receiver), names)
         call.func.value = ast.Name("model")

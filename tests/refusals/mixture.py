@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from skdp.data import TokenSequences
 from skdp.emissions import GaussianEmission, IndependentEmissions
+from skdp.language import HierarchicalPitmanYorLM
 from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -88,3 +90,10 @@ def labeled(y):
 def to_arviz(y=None, sample_weight=None, X=COUNTS, rows=COUNTS):
     model = DPMixture("poisson", max_iter=4, random_state=0)
     return model.fit(X, y, sample_weight=sample_weight).to_arviz(rows)
+
+
+def later_sentences(X):
+    """Give a second batch to a model whose first one had two of four words."""
+    base = [0.5, 0.5, 0.0, 0.0]
+    lm = HierarchicalPitmanYorLM(base=base, end_of_sequence=False, max_iter=2)
+    return lm.partial_fit(TokenSequences.from_sequences([[0, 1]], 4)).partial_fit(X)
