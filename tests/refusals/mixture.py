@@ -5,10 +5,11 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.base import clone
 
 from skdp.data import TokenSequences
-from skdp.emissions import GaussianEmission, IndependentEmissions
+from skdp.emissions import GaussianEmission, IndependentEmissions, MultinomialEmission
 from skdp.language import HierarchicalPitmanYorLM
 from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
 
@@ -97,3 +98,14 @@ def later_sentences(X):
     base = [0.5, 0.5, 0.0, 0.0]
     lm = HierarchicalPitmanYorLM(base=base, end_of_sequence=False, max_iter=2)
     return lm.partial_fit(TokenSequences.from_sequences([[0, 1]], 4)).partial_fit(X)
+
+
+def sparse_rows(emission, value):
+    X = sparse.lil_array((4, 9))
+    X[2, 5], X[0, 1] = value, 1.0
+    return DPMixture(emission).fit(X.tocsr())
+
+
+def wide_counts():
+    emission = MultinomialEmission(row_concentration=5.0)
+    return DPMixture(emission, max_iter=5, random_state=0).fit(COUNTS)

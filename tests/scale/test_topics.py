@@ -11,7 +11,15 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scale.workers import assert_nothing_is_left, count_maps, die_once, kill_a_worker
+from scale.workers import (
+    assert_nothing_is_left,
+    count_bytes,
+    count_maps,
+    die_once,
+    kill_a_worker,
+    kill_at,
+    one_worker,
+)
 
 from skdp._executors import LostWorkerError
 from skdp._executors._dask import STORES, DaskExecutor
@@ -125,13 +133,7 @@ def test_bits_do_not_depend_on_workers(client, n_partitions):
 
 def test_one_worker_without_processes():
     expected = here()
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config("dask"),
-    ):
+    with one_worker(2):
         assert_same(make().fit(split(3)), expected)
 
 
@@ -234,13 +236,7 @@ def refusal_of(model, X):
 
 
 def test_a_warm_start_without_its_cluster():
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config("dask"),
-    ):
+    with one_worker():
         X, model = split(2), make(warm_start=True, max_iter=3)
         model.fit(X)
     assert "The client of the Dask cluster is closed. Use warm_start=False" in refusal_of(
@@ -272,38 +268,10 @@ def test_a_sweep_sends_changes_and_no_words(client, monkeypatch):
     corpus = SegmentedCorpus(
         rng.integers(0, 100, 60_000), np.arange(0, 60_001, 60), np.arange(0, 1_001, 10), 100
     )
-    received = []
-    loads = distributed.protocol.pickle.loads
-
-    def counted(sent, *args, **kwargs):
-        received.append(len(sent) + sum(map(len, kwargs.get("buffers", ()))))
-        return loads(sent, *args, **kwargs)
-
-    sweep, largest = DistributedTableSampler.sweep, []
-
-    def watched(self):
-        received.clear()
-        sweep(self)
-        largest.append(sum(received))
-
-    monkeypatch.setattr(distributed.protocol.pickle, "loads", counted)
-    monkeypatch.setattr(DistributedTableSampler, "sweep", watched)
+    largest = count_bytes(monkeypatch, DistributedTableSampler)
     make(max_iter=4).fit(PartitionedCorpus.from_corpus(corpus, 4))
     assert len(largest) == 4
     assert 0 < max(largest) < 20_000
-
-
-def kill_at(monkeypatch, client, n_sweeps):
-    """Kill a worker before a sweep."""
-    sweep, done = DistributedTableSampler.sweep, []
-
-    def interrupted(self):
-        done.append(1)
-        if len(done) == n_sweeps:
-            kill_a_worker(client)
-        sweep(self)
-
-    monkeypatch.setattr(DistributedTableSampler, "sweep", interrupted)
 
 
 def watched(folder, **params):
@@ -317,7 +285,7 @@ needs_callbacks = pytest.mark.skipif(
 
 
 def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
-    kill_at(monkeypatch, client, 3)
+    kill_at(monkeypatch, client, DistributedTableSampler, 3)
     model = make()
     with pytest.raises(
         LostWorkerError, match=r"partitions 0, 1\. The fit has lost .*callback\.Checkpoint it"
@@ -335,7 +303,7 @@ def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
 def test_a_fit_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path, params):
     """A worker is killed in sweep 4, after a checkpoint at sweep 2."""
     expected = here(n_shards=4, **params)
-    kill_at(monkeypatch, client, 4 * params.get("n_chains", 1))
+    kill_at(monkeypatch, client, DistributedTableSampler, 4 * params.get("n_chains", 1))
     with pytest.warns(RuntimeWarning, match=r"partitions 0, 1\. The fit continues from the"):
         found = watched(tmp_path, **params).fit(split(4))
     assert_same(found, expected)
@@ -367,7 +335,7 @@ def test_a_worker_is_killed_at_a_checkpoint(client, monkeypatch, tmp_path):
 @needs_callbacks
 def test_threads_go_on_with_the_fit_of_a_cluster(client, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
-        kill_at(patch, client, 4)
+        kill_at(patch, client, DistributedTableSampler, 4)
         patch.setattr("skdp._fit._estimator._MOST_LOSSES", 1)
         with pytest.raises(LostWorkerError, match="loss"):
             watched(tmp_path).fit(split(4))

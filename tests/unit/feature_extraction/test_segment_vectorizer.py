@@ -116,12 +116,6 @@ def test_counts_are_those_of_count_vectorizer(params):
     assert names.tolist() == counter.get_feature_names_out().tolist()
 
 
-def test_rare_means_in_few_documents():
-    documents = [["fox", "fox"], ["dog"], ["dog"]]
-    assert list(SegmentVectorizer(min_df=2).fit(documents).vocabulary_) == ["dog"]
-    assert list(SegmentVectorizer(max_df=1).fit(documents).vocabulary_) == ["fox"]
-
-
 def test_ngrams_stay_in_their_segment():
     vectorizer = SegmentVectorizer(ngram_range=(1, 2))
     corpus = vectorizer.fit_transform([["red fox runs", "dog"]])

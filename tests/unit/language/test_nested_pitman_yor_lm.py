@@ -325,19 +325,6 @@ def test_states(kind):
         assert (last.word_length, last.end_probability) == (7.0, 0.95)
 
 
-@every_kind
-def test_going_on(kind):
-    """A fit in two parts, pickled between them, is one in a whole, bit for bit."""
-    params = {} if kind == "collocations" else {"type_moves": 1.0}
-    params |= {"burn_in": 4, "warm_start": True}
-    straight = model(kind, **params).fit(X)
-    first = model(kind, max_iter=5, **params).fit(X)
-    second = pickle.loads(pickle.dumps(first)).set_params(max_iter=8).fit(X)
-    assert second.segmentations_ == straight.segmentations_
-    assert second.score(X) == straight.score(X)
-    assert second.trace_["log_joint"].tolist() == straight.trace_["log_joint"].tolist()
-
-
 @pytest.mark.parametrize(
     ("params", "same"),
     [

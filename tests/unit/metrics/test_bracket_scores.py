@@ -86,19 +86,6 @@ def test_repeated_brackets():
     assert counts(once, "(S (X (NP (A a) (B b))) (C c))") == (2, 3, 2)
 
 
-def test_function_tags():
-    assert counts("(S-TPC=2 (NP-SBJ (A a) (B b)) c)", "(S (NP=1 (A a) (B b)) c)") == (2, 2, 2)
-    # Labels that begin with a mark are no deleted ones, but for words, whose labels stay whole.
-    assert counts("(S (-NONE- (A a) (B b)) c)", "(S a b c)") == (1, 1, 2)
-    assert counts("(S (X (-NONE- a)) (-NONE b))", "(S (-NONE b))") == (1, 1, 1)
-
-
-def test_same_labels():
-    first, second = "(S (ADVP (A a) (B b)) c)", "(S (PRT (A a) (B b)) c)"
-    assert counts(first, second) == counts(second, first) == (2, 2, 2)
-    assert counts(first, second, same_labels=()) == (1, 2, 2)
-
-
 def evalb(true, predicted, deleted, same):
     """Counts of EVALB, step by step as in its source: a list of brackets for each tree."""
 

@@ -188,18 +188,6 @@ def test_segments_in_the_order_of_ids_are_suspicious():
             topic_coherence(topics, X, window=window, **options)
 
 
-def test_a_topic_is_its_own():
-    """Its coherence does not depend on other topics, nor, but for u_mass, on the order of words."""
-    corpus, topics = SegmentedCorpus.from_documents(make_documents(3), N_WORDS), make_topics(3)
-    for measure in ORACLES:
-        options = {"measure": measure, "n_words": 5}
-        together = compute(topics, corpus, **options)
-        alone = [compute([topic], corpus, **options) for topic in topics]
-        assert_allclose(alone, together[:, np.newaxis], rtol=1e-14)
-        turned = compute([topic[::-1] for topic in topics], corpus, **options)
-        assert np.allclose(turned, together) == (measure != "u_mass")
-
-
 def test_words_that_always_or_never_meet():
     together = [[[0, 1]], [[0, 1]], [[2, 3]], [[3, 4]]]
     found = topic_coherence([[0, 1], [0, 2]], together, measure="npmi", n_words=2)

@@ -1,7 +1,6 @@
 """HDPMixture: attributes, what is said of new groups, draws."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.special import logsumexp
 from sklearn.metrics import adjusted_rand_score
@@ -77,15 +76,6 @@ def test_an_array_is_one_group():
     scores = one.score_samples(GROUPS[0])
     assert np.count_nonzero(scores == 0.0) == 20
     assert np.count_nonzero(scores < 0.0) == 20
-
-
-def test_data_frames():
-    frames = [pd.DataFrame(group, columns=["a", "b"]) for group in GROUPS]
-    model = HDPMixture(max_iter=4, random_state=0).fit(frames)
-    assert model.feature_names_in_.tolist() == ["a", "b"]
-    shares = model.set_output(transform="pandas").transform(frames)
-    assert shares.columns.tolist() == model.get_feature_names_out().tolist()
-    assert shares.shape == (6, model.n_components_)
 
 
 # New groups
