@@ -13,15 +13,8 @@ from registry import CASES, METHODS, arguments, fitted, results
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from skdp import data
 from skdp.context import LexicalizedEventModel
-from skdp.data import (
-    PartitionedCorpus,
-    PartitionedPanel,
-    PartitionedSentences,
-    SegmentedCorpus,
-    SequencePanel,
-    TokenSequences,
-)
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM
 from skdp.preprocessing import WindowFeatures
@@ -44,7 +37,7 @@ def assert_same(found, expected):
         assert found.keys() == expected.keys()
         for key in expected:
             assert_same(found[key], expected[key])
-    elif isinstance(expected, list | tuple | TokenSequences | SegmentedCorpus):
+    elif isinstance(expected, list | tuple | data.TokenSequences | data.SegmentedCorpus):
         assert len(found) == len(expected)
         for one, two in zip(found, expected, strict=True):
             assert_same(one, two)
@@ -126,16 +119,16 @@ TABLES = {
 LISTS = {"tuple": tuple, "Series": pd.Series, "array of objects": lambda X: as_objects(X)}
 SEQUENCES = {
     **LISTS,
-    "container": TokenSequences.from_sequences,
+    "container": data.TokenSequences.from_sequences,
     "arrays": lambda X: [np.array(ids, dtype=np.uint8) for ids in X],
 }
 FORMS = {
     **dict.fromkeys(["table", "counts", "rows"], TABLES),
     "sentences": SEQUENCES,
-    "documents": {**LISTS, "container": SegmentedCorpus.from_documents},
+    "documents": {**LISTS, "container": data.SegmentedCorpus.from_documents},
     "groups": {
         "tuple": tuple,
-        "container": SequencePanel.from_sequences,
+        "container": data.SequencePanel.from_sequences,
         "frames": lambda X: [pd.DataFrame(group) for group in X],
     },
     "strings": LISTS,
@@ -172,17 +165,17 @@ def test_forms_of_data(name, form):
 
 DOCUMENTS = [[[0, 1]], [[1]]]
 PARTITIONS = [
-    PartitionedCorpus.from_corpus(SegmentedCorpus.from_documents(DOCUMENTS), 2),
-    PartitionedPanel.from_panel(SequencePanel.from_sequences([np.ones((3, 2))] * 2), 2),
-    PartitionedSentences.from_sentences(TokenSequences.from_sequences([[0, 1], [1]]), 2),
+    data.PartitionedCorpus.from_corpus(data.SegmentedCorpus.from_documents(DOCUMENTS), 2),
+    data.PartitionedPanel.from_panel(data.SequencePanel.from_sequences([np.ones((3, 2))] * 2), 2),
+    data.PartitionedSentences.from_sentences(data.TokenSequences.from_sequences([[0, 1], [1]]), 2),
 ]
 TAKEN = {
-    "HDPHMMLT": PartitionedPanel,
-    "HDPPCFG": PartitionedSentences,
+    "HDPHMMLT": data.PartitionedPanel,
+    "HDPPCFG": data.PartitionedSentences,
     **dict.fromkeys(
         "SegmentedTopicModel GibbsLDA SequentialLDA AdaptiveTopicModel"
         " LatentDirichletCoClustering".split(),
-        PartitionedCorpus,
+        data.PartitionedCorpus,
     ),
 }
 
