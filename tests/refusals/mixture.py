@@ -28,6 +28,8 @@ PARTS = IndependentEmissions(
     [("age", GaussianEmission("diag"), ["age"]), ("job", "categorical", ["job"]),
      ("kids", "poisson", ["kids"])]
 )  # fmt: skip
+ZIPS = np.array([1001, 1203, 1310, 1499])[np.arange(80).reshape(40, 2) % 7 % 4]
+HOMES = pd.DataFrame(ZIPS, columns=["home", "work"])
 BAR = [("a", "categorical", [1, 0])]
 
 

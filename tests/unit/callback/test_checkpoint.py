@@ -258,17 +258,6 @@ class TestRefusals:
         self.refuse(tmp_path, f"{tmp_path} is a folder")
         self.refuse(tmp_path / "no" / "file", "folder", error=FileNotFoundError)
 
-    @pytest.mark.parametrize(
-        "params",
-        [
-            *({"every_sweeps": value} for value in (0, 1.5, True)),
-            *({"every_seconds": value} for value in (None, 0, "600")),
-        ],
-    )
-    def test_parameters(self, params):
-        with pytest.raises(ValueError, match="every_s"):
-            Checkpoint("file", **params)
-
 
 @needs_callbacks
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
