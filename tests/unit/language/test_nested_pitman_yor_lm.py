@@ -1,9 +1,7 @@
 """NestedPitmanYorLM and CollocationPitmanYorLM: input, results and continuation."""
 
 import pickle
-import re
 import tracemalloc
-import warnings
 from functools import cache, partial
 
 import numpy as np
@@ -79,28 +77,6 @@ def test_characters_are_code_points():
     marked = ["\ufeff" + X[0], *X[1:]]
     np.testing.assert_array_equal(fitted().score_samples(marked), fitted().score_samples(X))
     assert fitted().predict(marked) == fitted().predict(X)
-
-
-LONG = "".join(X * 5)
-
-
-@pytest.mark.parametrize(
-    ("texts", "is_warned"),
-    [
-        ([LONG, ""], True),
-        ([[letter for sample in IDS * 5 for letter in sample], []], True),
-        ([LONG, LONG], False),
-        (["".join(X)], False),
-    ],
-    ids=["text", "ids", "two", "short"],
-)
-def test_a_text_that_nobody_cut(texts, is_warned):
-    """Its words would be learned from other strings, and there are none."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model(max_iter=2, anneal=None).fit(texts)
-    pattern = "one string, of 1920 characters.*cut it into lines"
-    assert any(re.search(pattern, str(each.message)) for each in caught) == is_warned
 
 
 @every_kind
