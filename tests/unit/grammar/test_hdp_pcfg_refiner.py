@@ -1,6 +1,7 @@
 """Refined treebank grammars as an estimator; tests/refusals/grammar.txt has what it refuses."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -351,12 +352,15 @@ def test_what_ancestors_forbid_is_parsed_without_them(order, n_products, decodin
     options = {"vertical_order": order, "n_products": n_products, "decoding": decoding}
     model = fit(make_model(2, **options), PARENTS)
     words = ["the dog saw he".split(), [], "he saw a dog".split()]
-    found = copy_of(model).predict(words)  # a warning of no parse would be an error
-    tagged = model.predict([["x", "y", "z", "he"]], [["DT", "NN", "VB", None]])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = copy_of(model).predict(words)
+        tagged = model.predict([["x", "y", "z", "he"]], [["DT", "NN", "VB", None]])
     assert str(found[0]) == "(S (NP (DT the) (NN dog)) (VP (VB saw) (NP (PRP he))))"
     assert found[1] is None
     assert str(found[2]) == "(S (NP (PRP he)) (VP (VB saw) (NP (DT a) (NN dog))))"
     assert str(tagged[0]) == "(S (NP (DT x) (NN y)) (VP (VB z) (NP (PRP he))))"
+    assert not caught
     assert model.k_best(words)[0] == []
     assert model.score_samples(words)[0] == -np.inf
     assert model.tree_proba(words[:1], found[:1]) == 0.0
