@@ -145,6 +145,12 @@ def test_few_sweeps_are_too_few_to_tell(n_components, burn_in):
         assert caught[0].filename == __file__
 
 
+def test_a_fit_that_has_not_left_its_burn_in_says_so():
+    model = SegmentedTopicModel(50, **{**SHORT, "burn_in": 100}, warm_start=True)
+    with pytest.warns(ConvergenceWarning, match="too few sweeps after the burn-in"):
+        model.fit(CORPUS)
+
+
 def test_a_longer_fit_is_silent():
     model = GibbsLDA(5, burn_in=5, **SHORT)
     with pytest.warns(ConvergenceWarning, match="climbs"):
