@@ -13,7 +13,6 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from skdp.mixture import DPMixture, IBPLatentFeatures
-from skdp.sequence import HDPHMMLT, FactorialHMM
 
 TABLE = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 2.0]])
 DAYS = np.full((4, 2), np.datetime64("2020-01-01"))
@@ -112,15 +111,3 @@ def test_objects_that_are_numbers():
     for X in (cells, having(Fraction(0)), having(np.float32(0.0)), pd.DataFrame(having(0))):
         model = DPMixture(max_iter=2, random_state=0).fit(X)
         np.testing.assert_array_equal(model.labels_, expected.labels_)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("model", [HDPHMMLT(2, max_iter=2), FactorialHMM(2, max_iter=2)])
-def test_one_step_of_several_columns(model):
-    """A sequence of numbers in a list of lists is one step."""
-    numbers = [[1, 2, 3]]
-    for X in (numbers, tuple(numbers), [(1, 2, 3)]):
-        with pytest.warns(UserWarning, match=r"1 step with 3 columns.*reshape\(X, \(-1, 1\)\)"):
-            model.fit(X)
-    for X in (np.reshape(numbers, (-1, 1)), np.array(numbers), [np.array(numbers)], [[1]]):
-        model.fit(X)

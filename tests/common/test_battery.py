@@ -13,8 +13,8 @@ from registry import CASES, METHODS, arguments, fitted, results
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from skdp import data
 from skdp.context import LexicalizedEventModel
-from skdp.data import SegmentedCorpus, SequencePanel, TokenSequences
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 from skdp.language import HierarchicalPitmanYorLM, KneserNeyLM
 from skdp.preprocessing import WindowFeatures
@@ -37,7 +37,7 @@ def assert_same(found, expected):
         assert found.keys() == expected.keys()
         for key in expected:
             assert_same(found[key], expected[key])
-    elif isinstance(expected, list | tuple | TokenSequences | SegmentedCorpus):
+    elif isinstance(expected, list | tuple | data.TokenSequences | data.SegmentedCorpus):
         assert len(found) == len(expected)
         for one, two in zip(found, expected, strict=True):
             assert_same(one, two)
@@ -119,16 +119,16 @@ TABLES = {
 LISTS = {"tuple": tuple, "Series": pd.Series, "array of objects": lambda X: as_objects(X)}
 SEQUENCES = {
     **LISTS,
-    "container": TokenSequences.from_sequences,
+    "container": data.TokenSequences.from_sequences,
     "arrays": lambda X: [np.array(ids, dtype=np.uint8) for ids in X],
 }
 FORMS = {
     **dict.fromkeys(["table", "counts", "rows"], TABLES),
     "sentences": SEQUENCES,
-    "documents": {**LISTS, "container": SegmentedCorpus.from_documents},
+    "documents": {**LISTS, "container": data.SegmentedCorpus.from_documents},
     "groups": {
         "tuple": tuple,
-        "container": SequencePanel.from_sequences,
+        "container": data.SequencePanel.from_sequences,
         "frames": lambda X: [pd.DataFrame(group) for group in X],
     },
     "strings": LISTS,
@@ -163,6 +163,33 @@ def test_forms_of_data(name, form):
     assert_same(results(model, (X, *case.data[1:])), results(expected, case.data))
 
 
+DOCUMENTS = [[[0, 1]], [[1]]]
+PARTITIONS = [
+    data.PartitionedCorpus.from_corpus(data.SegmentedCorpus.from_documents(DOCUMENTS), 2),
+    data.PartitionedPanel.from_panel(data.SequencePanel.from_sequences([np.ones((3, 2))] * 2), 2),
+    data.PartitionedSentences.from_sentences(data.TokenSequences.from_sequences([[0, 1], [1]]), 2),
+]
+TAKEN = {
+    "HDPHMMLT": data.PartitionedPanel,
+    "HDPPCFG": data.PartitionedSentences,
+    **dict.fromkeys(
+        "SegmentedTopicModel GibbsLDA SequentialLDA AdaptiveTopicModel"
+        " LatentDirichletCoClustering".split(),
+        data.PartitionedCorpus,
+    ),
+}
+
+
+@every_case
+def test_partitions(name):
+    """Who cannot take them names the way out."""
+    case = CASES[name]
+    kind = TAKEN.get(type(case.estimator).__name__, ())
+    for X in (each for each in PARTITIONS if not isinstance(each, kind)):
+        with pytest.raises(TypeError, match=r"\.compute\(\)"):
+            clone(case.estimator).fit(X, *case.data[1:])
+
+
 WIDE = [n for n, case in CASES.items() if case.kind in ("table", "counts", "rows", "events")]
 
 
@@ -191,14 +218,6 @@ def test_interrupts_in_the_burn_in(name):
     if len(case.data) == 1:
         assert np.isfinite(stopped.score(*case.data))
     same_fit(straight, stopped.set_params(warm_start=True).fit(*case.data))
-
-
-@every_case
-def test_numpy_integers(name):
-    case = CASES[name]
-    for dtype in (np.int64, np.int32, np.uint8):
-        values = {key: dtype(value) for key, value in case.integers.items()}
-        same_fit(fitted(name), clone(case.estimator).set_params(**values).fit(*case.data))
 
 
 LONG = ([1.0] * 10_000, "x" * 10_000, 10**4500, [10**4500])  # Python refuses to write the last ones

@@ -10,8 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import skdp
-from skdp._sklearn_compat import Interval, validate_parameters
-from skdp.language import KneserNeyLM, LanguageModelClassifier
+from skdp._sklearn_compat import Interval
 from skdp.mixture import PitmanYorMixture
 
 INTEGERS = (np.int64, np.int32, np.uint8)
@@ -76,19 +75,3 @@ def test_parameters_are_plain_numbers(cls):
             assert getattr(estimator, name) is value
     plain = cls(**{**defaults(cls), **{n: np.int64(v) for n, v in numbers(cls, Integral).items()}})
     assert all(type(getattr(plain, name)) is int for name in numbers(cls, Integral))
-
-
-PARTS = {LanguageModelClassifier: {"estimator": KneserNeyLM()}}
-WITH_CONSTRAINTS = {
-    name: cls for name, cls in CLASSES.items() if hasattr(cls, "_parameter_constraints")
-}
-
-
-@pytest.mark.parametrize("cls", WITH_CONSTRAINTS.values(), ids=WITH_CONSTRAINTS)
-def test_arrays_are_no_numbers(cls):
-    # As in scikit-learn, also those without a dimension.
-    for name in numbers(cls, Integral):
-        if name in cls._parameter_constraints:
-            estimator = cls(**{**defaults(cls), **PARTS.get(cls, {}), name: np.array(1)})
-            with pytest.raises(ValueError, match=f"The '{name}' parameter of {cls.__name__}"):
-                validate_parameters(estimator)

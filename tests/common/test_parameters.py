@@ -27,6 +27,7 @@ def wrong_values(name, constraints):
         if isinstance(each, Interval):
             values += [np.nan, True, "1", None]
             values += [1.5, 1e10, 10**20] if each.type is Integral else [np.inf, 1e-300, 1e300]
+            values.append(np.array(1))  # as in scikit-learn, no number
             for end, closed, step in ((each.left, "left", -1), (each.right, "right", 1)):
                 if end is not None:
                     is_in = each.closed in (closed, "both")

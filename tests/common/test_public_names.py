@@ -6,8 +6,6 @@ import inspect
 import pytest
 
 from skdp import sequence
-from skdp.data import PartitionedCorpus
-from skdp.topics import AdaptiveTopicModel, SegmentedTopicModel, SequentialLDA
 
 PUBLIC_MODULES = (
     *("data", "datasets", "feature_extraction", "grammar", "inspection", "metrics", "processes"),
@@ -27,20 +25,6 @@ def test_constructors_bear_the_name_of_their_public_class(cls):
     if getattr(cls, "_is_protocol", False):
         return
     assert cls.__init__.__qualname__ in (f"{cls.__name__}.__init__", "object.__init__")
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: SegmentedTopicModel(foo=1), r"SegmentedTopicModel.__init__\(\).*'foo'"),
-        (lambda: SequentialLDA(foo=1), r"SequentialLDA.__init__\(\).*'foo'"),
-        (lambda: AdaptiveTopicModel(foo=1), r"AdaptiveTopicModel.__init__\(\).*'foo'"),
-        (lambda: PartitionedCorpus([[0]]), r"PartitionedCorpus.__init__\(\) takes"),
-    ],
-)
-def test_wrong_arguments_name_the_public_class(call, message):
-    with pytest.raises(TypeError, match=message):
-        call()
 
 
 def test_infinite_hmm_is_another_name():

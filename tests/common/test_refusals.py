@@ -34,6 +34,7 @@ def test_refusals(room, row):
         ("f(1,\n        2)\n    fine", refusals.Row("f(1, 2)", "fine")),
         ("f(1,\n        2) -> KeyError: a", refusals.Row("f(1, 2)", "KeyError", "a")),
         ("f(lambda x: 1) -> fine", refusals.Row("f(lambda x: 1)", "fine")),
+        ("f() -> UserWarning: a", refusals.Row("f()", "UserWarning", "a")),
         ("# one\n\nf()\n    KeyError ~ a.b", refusals.Row("f()", "KeyError", "a.b")),
     ],
 )

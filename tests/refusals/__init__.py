@@ -1,11 +1,12 @@
 """Mistakes of users and the messages that they get, as tables.
 
 Each text has a table of calls, each followed by what a ValueError says: after an arrow, or in the
-next line after four spaces. Other errors have their name before it. Three dots in a message stand
-for any text; a message after "~" is a regular expression. "fine" is for what looks like a mistake
-and is allowed. A call that is too long for a line goes on in lines that begin with eight spaces.
-``f($) for $ in 1 | "a"`` stands for two calls, and ``$`` in their message for the value. A table
-knows all public names, those of ``samples``, and those of the module with its name."""
+next line after four spaces. Other errors, and warnings, have their name before it. Three dots in a
+message stand for any text; a message after "~" is a regular expression. "fine" is for what looks
+like a mistake and is allowed. A call that is too long for a line goes on in lines that begin with
+eight spaces. ``f($) for $ in 1 | "a"`` stands for two calls, and ``$`` in their message for the
+value. A table knows all public names, those of ``samples``, and those of the module with its
+name."""
 
 import ast
 import builtins
@@ -53,7 +54,7 @@ class Row(NamedTuple):
 
 TABLES = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.txt"))}
 
-RESULT = re.compile(r"(?:^    | -> )(?:(fine|\w+Error)(?:: |(?= ~)|$))? ?(~ )?(.*)$")
+RESULT = re.compile(r"(?:^    | -> )(?:(fine|\w+(?:Error|Warning))(?:: |(?= ~)|$))? ?(~ )?(.*)$")
 
 
 def parse(table: str) -> list[Row]:
@@ -79,7 +80,9 @@ def check(row: Row, room: str) -> None:
     names = {**PUBLIC, **vars(samples), **vars(import_module(f"refusals.{room}"))}
     call = ast.parse(row.call, mode="eval").body
     receiver = getattr(getattr(call, "func", None), "value", None)
-    is_fit = getattr(getattr(call, "func", None), "attr", "").startswith(("fit", "iter_sweeps"))
+    is_fit = getattr(getattr(call, "func", None), "attr", "").startswith(
+        ("fit", "iter_sweeps", "partial_fit")
+    )
     if is_fit and receiver is not None:
         names["model"] = eval(ast.unparse(receiver), names)
         call.func.value = ast.Name("model")
@@ -89,6 +92,10 @@ def check(row: Row, room: str) -> None:
         eval(text, names)
         return
     error = getattr(builtins, row.error, None) or getattr(sklearn.exceptions, row.error)
+    if issubclass(error, Warning):
+        with pytest.warns(error, match=f"(?s){row.pattern}"):
+            eval(text, names)
+        return
     with pytest.raises(error) as raised:
         eval(text, names)
     assert type(raised.value).__module__ != "numpy"  # errors of numpy name nothing

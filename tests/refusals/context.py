@@ -19,6 +19,7 @@ from skdp.context import (
 X = [["a", 1], ["b", 1], ["a", 2]]
 Y = ["x", "y", "x"]
 FRAME = pd.DataFrame({"near": ["a", "b", "a"], "far": [1, 1, 2]})
+SIZES = pd.DataFrame({"size": np.sqrt(np.arange(1, 101)) / 10, "kind": np.arange(100) % 3})
 SQUARE = np.ones((3, 3))
 DATES = np.full((3, 3), np.datetime64("2020-01-01"))
 similar = partial(DistanceDependentCRPClassifier, max_iter=4)

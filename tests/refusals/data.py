@@ -1,6 +1,7 @@
 """Containers, vectorizers, generators and measures: mistakes and their messages."""
 
 import datetime
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from refusals.samples import SERIES
 from skdp.data import SegmentedCorpus, SequencePanel
 
+HERE = Path(__file__)
 FRAME = pd.DataFrame(
     {
         "k": ["a", "a", "b"],

@@ -4,22 +4,7 @@ import numpy as np
 from registry import DOCUMENTS, ROWS, SENTENCES, SERIES, STRINGS, fitted
 
 from refusals.samples import HALF, TOPICS
-from skdp.inspection import (
-    ChangePointDisplay,
-    ForecastDisplay,
-    GrammarDisplay,
-    HellingerDisplay,
-    LexiconDisplay,
-    PerplexityDisplay,
-    SegmentationDisplay,
-    SegmentMixingDisplay,
-    StateSequenceDisplay,
-    TopicAlignmentDisplay,
-    TopicEvolutionDisplay,
-    TransitionDisplay,
-    state_report,
-    topic_report,
-)
+from skdp import inspection
 from skdp.inspection._lexicon import WordLaw
 from skdp.inspection._topic_evolution import check_parts
 from skdp.language import KneserNeyLM
@@ -38,41 +23,41 @@ MERGES = np.array([[0.0, 2.0, 0.1, 2.0], [1.0, 3.0, 0.4, 3.0]])
 
 
 def evolution(**params):
-    return TopicEvolutionDisplay.from_predictions(**{"segment_topic": SHARES, **params})
+    return inspection.TopicEvolutionDisplay.from_predictions(**{"segment_topic": SHARES, **params})
 
 
 def distances(**params):
-    return HellingerDisplay.from_predictions(**{"segment_topic": SHARES, **params})
+    return inspection.HellingerDisplay.from_predictions(**{"segment_topic": SHARES, **params})
 
 
 def mixing(weights=(1.0, 0.5), **params):
-    return SegmentMixingDisplay.from_weights(weights, **params)
+    return inspection.SegmentMixingDisplay.from_weights(weights, **params)
 
 
 def align(**params):
     topics = {"components": TOPICS, "other": TOPICS[::-1]}
-    return TopicAlignmentDisplay.from_components(**{**topics, **params})
+    return inspection.TopicAlignmentDisplay.from_components(**{**topics, **params})
 
 
 def states(**params):
-    return StateSequenceDisplay.from_predictions(**{"predicted": STATES, **params})
+    return inspection.StateSequenceDisplay.from_predictions(**{"predicted": STATES, **params})
 
 
 def moves(**params):
-    return TransitionDisplay(**{"transmat": HALF, **params})
+    return inspection.TransitionDisplay(**{"transmat": HALF, **params})
 
 
 def rules(**changes):
     names = ["root_probs", "rule_type_probs", "emission_probs", "binary_probs"]
-    return GrammarDisplay(**{**dict(zip(names, TABLES, strict=True)), **changes})
+    return inspection.GrammarDisplay(**{**dict(zip(names, TABLES, strict=True)), **changes})
 
 
 def cuts(probabilities=(0.1, 0.9), *args, **params):
-    return SegmentationDisplay("dog", probabilities, *args, **params)
+    return inspection.SegmentationDisplay("dog", probabilities, *args, **params)
 
 
 def lexicon(**params):
-    return LexiconDisplay.from_predictions(WORDS, **params)
+    return inspection.LexiconDisplay.from_predictions(WORDS, **params)
 
 
 def clusters():
@@ -85,7 +70,7 @@ def of_topics(display, X=DOCUMENTS, **params):
 
 
 def of_weights(X=DOCUMENTS, **params):
-    return SegmentMixingDisplay.from_estimator(fitted("AdaptiveTopicModel"), X, **params)
+    return inspection.SegmentMixingDisplay.from_estimator(fitted("AdaptiveTopicModel"), X, **params)
 
 
 def of_cuts(display, **params):
@@ -93,15 +78,15 @@ def of_cuts(display, **params):
 
 
 def of_steps(X=ROWS, name="HDPHMMLT", **params):
-    return StateSequenceDisplay.from_estimator(fitted(name), X, **params)
+    return inspection.StateSequenceDisplay.from_estimator(fitted(name), X, **params)
 
 
 def forecast(X=ROWS, **params):
-    return ForecastDisplay.from_estimator(fitted("HDPHMMLT"), X, 2, **params)
+    return inspection.ForecastDisplay.from_estimator(fitted("HDPHMMLT"), X, 2, **params)
 
 
 def of_strings(X=STRINGS, **params):
-    return SegmentationDisplay.from_estimator(fitted("NestedPitmanYorLM"), X, **params)
+    return inspection.SegmentationDisplay.from_estimator(fitted("NestedPitmanYorLM"), X, **params)
 
 
 def kn(X=SENTENCES, order=3, **params):
@@ -109,12 +94,12 @@ def kn(X=SENTENCES, order=3, **params):
 
 
 def compare(*models, X=SENTENCES, **params):
-    return PerplexityDisplay.from_estimators(list(models), X, **params)
+    return inspection.PerplexityDisplay.from_estimators(list(models), X, **params)
 
 
 def topics(path="a.html", **params):
-    return topic_report(fitted("SegmentedTopicModel"), DOCUMENTS, path, **params)
+    return inspection.topic_report(fitted("SegmentedTopicModel"), DOCUMENTS, path, **params)
 
 
 def runs(path="a.html", **params):
-    return state_report(fitted("HDPHMMLT"), ROWS, path, **params)
+    return inspection.state_report(fitted("HDPHMMLT"), ROWS, path, **params)

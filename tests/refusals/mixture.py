@@ -5,9 +5,12 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.base import clone
 
-from skdp.emissions import GaussianEmission, IndependentEmissions
+from skdp.data import TokenSequences
+from skdp.emissions import GaussianEmission, IndependentEmissions, MultinomialEmission
+from skdp.language import HierarchicalPitmanYorLM
 from skdp.mixture import DPMixture, HDPMixture, IBPLatentFeatures, PitmanYorMixture
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -25,6 +28,8 @@ PARTS = IndependentEmissions(
     [("age", GaussianEmission("diag"), ["age"]), ("job", "categorical", ["job"]),
      ("kids", "poisson", ["kids"])]
 )  # fmt: skip
+ZIPS = np.array([1001, 1203, 1310, 1499])[np.arange(80).reshape(40, 2) % 7 % 4]
+HOMES = pd.DataFrame(ZIPS, columns=["home", "work"])
 BAR = [("a", "categorical", [1, 0])]
 
 
@@ -88,3 +93,21 @@ def labeled(y):
 def to_arviz(y=None, sample_weight=None, X=COUNTS, rows=COUNTS):
     model = DPMixture("poisson", max_iter=4, random_state=0)
     return model.fit(X, y, sample_weight=sample_weight).to_arviz(rows)
+
+
+def later_sentences(X):
+    """Give a second batch to a model whose first one had two of four words."""
+    base = [0.5, 0.5, 0.0, 0.0]
+    lm = HierarchicalPitmanYorLM(base=base, end_of_sequence=False, max_iter=2)
+    return lm.partial_fit(TokenSequences.from_sequences([[0, 1]], 4)).partial_fit(X)
+
+
+def sparse_rows(emission, value):
+    X = sparse.lil_array((4, 9))
+    X[2, 5], X[0, 1] = value, 1.0
+    return DPMixture(emission).fit(X.tocsr())
+
+
+def wide_counts():
+    emission = MultinomialEmission(row_concentration=5.0)
+    return DPMixture(emission, max_iter=5, random_state=0).fit(COUNTS)

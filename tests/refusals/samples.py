@@ -2,16 +2,9 @@
 
 import numpy as np
 
+from skdp import sequence
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 from skdp.grammar import HDPPCFG, HDPPCFGRefiner, ParseTree
-from skdp.sequence import (
-    HDPHMMLT,
-    BinaryFactorEmission,
-    CategoricalEmission,
-    FactorialHMM,
-    PoissonEmission,
-    hmm_log_likelihood,
-)
 from skdp.topics import SegmentedTopicModel
 
 DOCUMENTS = [[[0, 1, 0], [2, 3]], [[3, 2], [1]]]
@@ -30,7 +23,7 @@ VAST = 10**5000
 """More digits than Python writes."""
 
 
-class Complete(PoissonEmission):
+class Complete(sequence.PoissonEmission):
     """Counts without missing values."""
 
     allows_nan = False
@@ -41,7 +34,7 @@ def stm(**params):
 
 
 def hmm(X=SERIES, **params):
-    return HDPHMMLT(**{"n_components": 2, "max_iter": 2, **params}).fit(X)
+    return sequence.HDPHMMLT(**{"n_components": 2, "max_iter": 2, **params}).fit(X)
 
 
 def pcfg(**params):
@@ -53,11 +46,11 @@ def refine(X, y, **params):
 
 
 def factorial(**params):
-    return FactorialHMM(**{"n_factors": 2, "max_iter": 2, **params}).fit(SERIES)
+    return sequence.FactorialHMM(**{"n_factors": 2, "max_iter": 2, **params}).fit(SERIES)
 
 
 def counts(**params):
-    return hmm(np.array([[0], [2], [1]]), emission=CategoricalEmission(**params))
+    return hmm(np.array([[0], [2], [1]]), emission=sequence.CategoricalEmission(**params))
 
 
 def given(components, **params):
@@ -86,8 +79,8 @@ def segments(**params):
 
 
 def small_factors():
-    return BinaryFactorEmission(2, weights_scale=1e-9, noise_prior=(1.0, 1e-18))
+    return sequence.BinaryFactorEmission(2, weights_scale=1e-9, noise_prior=(1.0, 1e-18))
 
 
 def log_obs(value):
-    return hmm_log_likelihood([0.5, 0.5], HALF, value)
+    return sequence.hmm_log_likelihood([0.5, 0.5], HALF, value)

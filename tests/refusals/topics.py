@@ -5,6 +5,7 @@ from scipy.sparse import csr_array
 
 from refusals.samples import DOCUMENTS
 from skdp.data import PartitionedCorpus, SegmentedCorpus
+from skdp.datasets import make_segmented_corpus, make_sticky_panel
 from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SectionedTopicModel, TopicSegmenter
 
 
@@ -13,6 +14,8 @@ def parts_of(documents, n_features=None):
 
 
 PARTS = parts_of(DOCUMENTS)
+CORPUS = make_segmented_corpus(30, random_state=0).data
+EIGHT_STATES = make_sticky_panel(6, n_steps=60, n_states=8, random_state=0).data
 
 
 def pitman_yor(X=DOCUMENTS, **params):
@@ -29,3 +32,7 @@ def sectioned(**params):
 
 def segmenter(**params):
     return TopicSegmenter(**{"n_components": 2, "max_iter": 2, **params}).fit(DOCUMENTS)
+
+
+def few_sweeps(model, X=CORPUS):
+    return model.set_params(max_iter=40, thin=1, random_state=model.random_state or 0).fit(X)

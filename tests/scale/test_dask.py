@@ -4,7 +4,7 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scale.workers import assert_nothing_is_left, kill_a_worker
+from scale.workers import assert_nothing_is_left, kill_a_worker, one_worker
 
 from skdp._executors import LostWorkerError, choose_executor
 from skdp._executors._dask import DaskExecutor
@@ -204,12 +204,7 @@ def test_expectations_survive_a_lost_worker(client):
 @pytest.mark.parametrize("use", ["call", "share", "place", "go_on"])
 def test_a_cluster_that_is_closed_is_lost(what, use):
     """A closed client has its own errors, at any time during a fit."""
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with one_worker() as (cluster, client):
         executor = DaskExecutor(client)
         executor.place(split(2)._parts, without_empty)
         {"client": client, "cluster": cluster}[what].close()

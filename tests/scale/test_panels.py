@@ -2,7 +2,7 @@
 
 import joblib
 import pytest
-from scale.workers import assert_nothing_is_left, kill_a_worker
+from scale.workers import assert_nothing_is_left, count_bytes, kill_at, one_worker
 from unit.sequence.panels import EMISSIONS, KINDS, assert_same, draw_panel
 
 from skdp._executors import LostWorkerError
@@ -67,13 +67,7 @@ def test_bits_of_impossible_transitions(client):
 
 def test_one_worker_with_threads():
     expected = here("missing")
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config("dask"),
-    ):
+    with one_worker(2):
         for n_partitions in (1, 3):
             assert_same(make("missing").fit(split(draw_panel("missing"), n_partitions)), expected)
 
@@ -88,42 +82,14 @@ def test_files_and_what_dask_computes(client, tmp_path):
 
 def test_a_sweep_sends_sums_and_no_steps(client, monkeypatch):
     """In a sweep of 160,000 steps the client unpacks some 60,000 bytes: no values, no states."""
-    received = []
-    loads = distributed.protocol.pickle.loads
-
-    def counted(sent, *args, **kwargs):
-        received.append(len(sent) + sum(map(len, kwargs.get("buffers", ()))))
-        return loads(sent, *args, **kwargs)
-
-    sweep, largest = DistributedHMMSampler.sweep, []
-
-    def watched(self):
-        received.clear()
-        sweep(self)
-        largest.append(sum(received))
-
-    monkeypatch.setattr(distributed.protocol.pickle, "loads", counted)
-    monkeypatch.setattr(DistributedHMMSampler, "sweep", watched)
+    largest = count_bytes(monkeypatch, DistributedHMMSampler)
     make(max_iter=6).fit(split(draw_panel("gaussian", [8000] * 20), 4))
     assert len(largest) == 6
     assert 0 < max(largest) < 100_000
 
 
-def kill_at(monkeypatch, client, n_sweeps):
-    """Kill a worker before a sweep."""
-    sweep, done = DistributedHMMSampler.sweep, []
-
-    def interrupted(self):
-        done.append(1)
-        if len(done) == n_sweeps:
-            kill_a_worker(client)
-        sweep(self)
-
-    monkeypatch.setattr(DistributedHMMSampler, "sweep", interrupted)
-
-
 def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
-    kill_at(monkeypatch, client, 3)
+    kill_at(monkeypatch, client, DistributedHMMSampler, 3)
     model = make()
     with pytest.raises(
         LostWorkerError, match=r"partitions 0, 1\. The fit has lost .*Checkpoint it"
@@ -139,7 +105,7 @@ def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
 @pytest.mark.skipif(not has_callbacks(), reason="callbacks came with scikit-learn 1.9")
 def test_a_fit_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path):
     """A worker is killed in sweep 10, after samples were kept."""
-    kill_at(monkeypatch, client, 10)
+    kill_at(monkeypatch, client, DistributedHMMSampler, 10)
     model = make("missing").set_callbacks(Checkpoint(tmp_path / "file", every_sweeps=4))
     with pytest.warns(RuntimeWarning, match=r"partitions 0, 1\. The fit continues from the"):
         model.fit(split(draw_panel("missing"), 4))

@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scale.workers import assert_nothing_is_left, count_maps, die_once, kill_a_worker
+from scale import workers
 
 from skdp._executors import LostWorkerError
 from skdp._executors._dask import STORES, DaskExecutor
@@ -88,13 +88,13 @@ def test_bits_are_those_of_shards(client, cls, params):
     if cls is AdaptiveTopicModel and params:
         params = {**params, "mixing_prior": "auto"}
     assert_same(make(cls, **params).fit(split(3)), here(cls, **params))
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 def test_bits_of_lda_are_those_of_shards(client):
     params = {"level": "segment", "n_chains": 2}
     assert_same(make(GibbsLDA, **params).fit(split(3)), here(GibbsLDA, **params))
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 @pytest.mark.parametrize("cls", [GibbsLDA, SegmentedTopicModel], ids=lambda cls: cls.__name__)
@@ -105,7 +105,7 @@ def test_bits_of_labels_are_those_of_shards(client, cls):
     assert_same(make(cls).fit(split(3), y), expected)
     with pytest.raises(ValueError, match=r"y\[23\] must hold topics from 0 to below n_comp.*got 3"):
         make(cls).fit(split(3), [*y[:-1], {3}])
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 def test_bits_of_co_clustering_are_those_of_shards(client):
@@ -114,7 +114,7 @@ def test_bits_of_co_clustering_are_those_of_shards(client):
     assert_same(found, here(LatentDirichletCoClustering, **params))
     del found
     gc.collect()
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 @pytest.mark.parametrize("n_partitions", [1, 11])
@@ -125,13 +125,7 @@ def test_bits_do_not_depend_on_workers(client, n_partitions):
 
 def test_one_worker_without_processes():
     expected = here()
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config("dask"),
-    ):
+    with workers.one_worker(2):
         assert_same(make().fit(split(3)), expected)
 
 
@@ -140,7 +134,7 @@ def test_files_and_what_dask_computes(client, tmp_path):
     assert_same(make().fit(split(3).to_files(tmp_path)), expected)
     parts = [dask.delayed(part) for part in split(3).partitions]
     assert_same(make().fit(PartitionedCorpus.from_delayed(parts, 12)), expected)
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 def test_predictions_are_lazy(client, tmp_path):
@@ -155,7 +149,7 @@ def test_predictions_are_lazy(client, tmp_path):
     assert fitted.score(X) == expected
     unknown = PartitionedCorpus.from_delayed([dask.delayed(CORPUS)], 12)
     assert_array_equal(fitted.transform(unknown).compute(), fitted.transform(CORPUS))
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 def wait_for(condition):
@@ -193,7 +187,7 @@ def test_means_of_documents_stay_in_the_workers(client):
     del model, found
     gc.collect()
     assert wait_for(lambda: n_kept() <= n_before)
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 def test_a_warm_start_goes_on_in_the_workers(client):
@@ -207,13 +201,13 @@ def test_a_warm_start_goes_on_in_the_workers(client):
     assert_same(model, here(**{**words, "max_iter": 8}))
     del model
     gc.collect()
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 def test_a_warm_start_without_its_worker(client):
     X, model = split(3), make(warm_start=True, max_iter=3)
     model.fit(X)
-    killed = kill_a_worker(client)
+    killed = workers.kill_a_worker(client)
     assert wait_for(lambda: killed not in client.nthreads())
     client.wait_for_workers(2, timeout=120)
     refusal = refusal_of(model.set_params(max_iter=5), X)
@@ -221,7 +215,7 @@ def test_a_warm_start_without_its_worker(client):
     assert_same(model.set_params(warm_start=False).fit(X), here(max_iter=5))
     del model
     gc.collect()
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 def refusal_of(model, X):
@@ -234,13 +228,7 @@ def refusal_of(model, X):
 
 
 def test_a_warm_start_without_its_cluster():
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config("dask"),
-    ):
+    with workers.one_worker():
         X, model = split(2), make(warm_start=True, max_iter=3)
         model.fit(X)
     assert "The client of the Dask cluster is closed. Use warm_start=False" in refusal_of(
@@ -256,14 +244,14 @@ def test_texts_lie_in_files_that_are_gone(client):
     executor = DaskExecutor(client)
     executor.place(X._parts, CorpusPartition)
     executor.results([executor.call(0, "measure")])
-    mapped = client.run(count_maps)
+    mapped = client.run(workers.count_maps)
     assert max(mapped.values()) == 1  # tokens; offsets are small
     folders = client.run(lambda dask_worker: os.listdir(dask_worker.local_directory)).values()
     assert not [name for folder in folders for name in folder if name.startswith("skdp-")]
     assert wait_for(lambda: not any(client.run(lambda dask_worker: len(dask_worker.data)).values()))
     executor.drop()
     client.run(gc.collect)
-    assert max(client.run(count_maps).values()) == 0
+    assert max(client.run(workers.count_maps).values()) == 0
 
 
 def test_a_sweep_sends_changes_and_no_words(client, monkeypatch):
@@ -272,38 +260,10 @@ def test_a_sweep_sends_changes_and_no_words(client, monkeypatch):
     corpus = SegmentedCorpus(
         rng.integers(0, 100, 60_000), np.arange(0, 60_001, 60), np.arange(0, 1_001, 10), 100
     )
-    received = []
-    loads = distributed.protocol.pickle.loads
-
-    def counted(sent, *args, **kwargs):
-        received.append(len(sent) + sum(map(len, kwargs.get("buffers", ()))))
-        return loads(sent, *args, **kwargs)
-
-    sweep, largest = DistributedTableSampler.sweep, []
-
-    def watched(self):
-        received.clear()
-        sweep(self)
-        largest.append(sum(received))
-
-    monkeypatch.setattr(distributed.protocol.pickle, "loads", counted)
-    monkeypatch.setattr(DistributedTableSampler, "sweep", watched)
+    largest = workers.count_bytes(monkeypatch, DistributedTableSampler)
     make(max_iter=4).fit(PartitionedCorpus.from_corpus(corpus, 4))
     assert len(largest) == 4
     assert 0 < max(largest) < 20_000
-
-
-def kill_at(monkeypatch, client, n_sweeps):
-    """Kill a worker before a sweep."""
-    sweep, done = DistributedTableSampler.sweep, []
-
-    def interrupted(self):
-        done.append(1)
-        if len(done) == n_sweeps:
-            kill_a_worker(client)
-        sweep(self)
-
-    monkeypatch.setattr(DistributedTableSampler, "sweep", interrupted)
 
 
 def watched(folder, **params):
@@ -317,7 +277,7 @@ needs_callbacks = pytest.mark.skipif(
 
 
 def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
-    kill_at(monkeypatch, client, 3)
+    workers.kill_at(monkeypatch, client, DistributedTableSampler, 3)
     model = make()
     with pytest.raises(
         LostWorkerError, match=r"partitions 0, 1\. The fit has lost .*callback\.Checkpoint it"
@@ -327,7 +287,7 @@ def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
     client.wait_for_workers(2, timeout=120)
     monkeypatch.undo()
     assert_same(make().fit(split(3)), here())
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 @needs_callbacks
@@ -335,12 +295,12 @@ def test_a_lost_worker_is_a_clear_error(client, monkeypatch):
 def test_a_fit_goes_on_from_its_checkpoint(client, monkeypatch, tmp_path, params):
     """A worker is killed in sweep 4, after a checkpoint at sweep 2."""
     expected = here(n_shards=4, **params)
-    kill_at(monkeypatch, client, 4 * params.get("n_chains", 1))
+    workers.kill_at(monkeypatch, client, DistributedTableSampler, 4 * params.get("n_chains", 1))
     with pytest.warns(RuntimeWarning, match=r"partitions 0, 1\. The fit continues from the"):
         found = watched(tmp_path, **params).fit(split(4))
     assert_same(found, expected)
     client.wait_for_workers(2, timeout=120)
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 @needs_callbacks
@@ -351,7 +311,7 @@ def test_a_worker_is_killed_at_a_checkpoint(client, monkeypatch, tmp_path):
     def killed_once(self, folder):
         n_calls.append(1)
         if len(n_calls) == 3:
-            kill_a_worker(client)
+            workers.kill_a_worker(client)
         write(self, folder)
 
     monkeypatch.setattr(DistributedCorpus, "write", killed_once)
@@ -361,13 +321,13 @@ def test_a_worker_is_killed_at_a_checkpoint(client, monkeypatch, tmp_path):
     assert_same(found, expected)
     assert len(list((tmp_path / "file.parts").iterdir())) == 1
     client.wait_for_workers(2, timeout=120)
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 @needs_callbacks
 def test_threads_go_on_with_the_fit_of_a_cluster(client, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
-        kill_at(patch, client, 4)
+        workers.kill_at(patch, client, DistributedTableSampler, 4)
         patch.setattr("skdp._fit._estimator._MOST_LOSSES", 1)
         with pytest.raises(LostWorkerError, match="loss"):
             watched(tmp_path).fit(split(4))
@@ -394,14 +354,14 @@ def test_a_full_disk_of_a_worker(client, monkeypatch, tmp_path):
         assert_same(watched(tmp_path).fit(split(3)), expected)
     assert len(n_calls) == 4
     assert len(list((tmp_path / "file.parts").iterdir())) == 1
-    assert_nothing_is_left(client)
+    workers.assert_nothing_is_left(client)
 
 
 def test_a_worker_is_killed_in_transform(client, tmp_path):
     """Dask computes the partition again elsewhere."""
     fitted, died = here(), tmp_path / "died"
     parts = split(3).partitions
-    delayed = [dask.delayed(die_once)(parts[s], died if s == 1 else None) for s in range(3)]
+    delayed = [dask.delayed(workers.die_once)(parts[s], died if s == 1 else None) for s in range(3)]
     found = fitted.transform(PartitionedCorpus.from_delayed(delayed, 12)).compute()
     assert died.exists()
     assert_array_equal(found, fitted.transform(CORPUS))

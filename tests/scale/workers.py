@@ -1,8 +1,11 @@
-"""Functions that tests run on workers."""
+"""Clusters in this process, losses of workers, and functions that tests run on workers."""
 
 import gc
 import os
 import signal
+from contextlib import contextmanager
+
+import joblib
 
 from skdp._executors._dask import count_stores
 from skdp.topics._shared._partition import _REPLICAS
@@ -38,3 +41,50 @@ def die_once(value, died):
         died.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return value
+
+
+@contextmanager
+def one_worker(n_threads=1):
+    """Have a cluster of one worker without processes; yield it and its client."""
+    import distributed
+
+    options = {"n_workers": 1, "threads_per_worker": n_threads, "processes": False}
+    with (
+        distributed.LocalCluster(**options, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        joblib.parallel_config("dask"),
+    ):
+        yield cluster, client
+
+
+def kill_at(monkeypatch, client, cls, n_sweeps):
+    """Kill a worker before a sweep of a class of samplers."""
+    sweep, done = cls.sweep, []
+
+    def interrupted(self):
+        done.append(1)
+        if len(done) == n_sweeps:
+            kill_a_worker(client)
+        sweep(self)
+
+    monkeypatch.setattr(cls, "sweep", interrupted)
+
+
+def count_bytes(monkeypatch, cls):
+    """Return a list of the bytes that the client will unpack in each sweep of a class."""
+    from distributed.protocol import pickle
+
+    loads, sweep, received, of_sweeps = pickle.loads, cls.sweep, [], []
+
+    def counted(sent, *args, **kwargs):
+        received.append(len(sent) + sum(map(len, kwargs.get("buffers", ()))))
+        return loads(sent, *args, **kwargs)
+
+    def watched(self):
+        received.clear()
+        sweep(self)
+        of_sweeps.append(sum(received))
+
+    monkeypatch.setattr(pickle, "loads", counted)
+    monkeypatch.setattr(cls, "sweep", watched)
+    return of_sweeps

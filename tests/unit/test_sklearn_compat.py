@@ -12,31 +12,22 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV
 
 import skdp
-from skdp._sklearn_compat import (
-    CallbackSupportMixin,
-    StrOptions,
-    _published_documentation,
-    begin_fit_task,
-    get_parameter_constraints,
-    has_callbacks,
-    validate_parameters,
-    with_callbacks,
-)
+from skdp import _sklearn_compat as sklearn_compat
 from skdp.mixture import PitmanYorMixture
 from skdp.topics import GibbsLDA
 from skdp.utils._checking import same_fit
 
 
-class Fitted(CallbackSupportMixin, BaseEstimator):
-    _parameter_constraints: ClassVar = {"kind": [StrOptions({"a", "b"})]}
+class Fitted(sklearn_compat.CallbackSupportMixin, BaseEstimator):
+    _parameter_constraints: ClassVar = {"kind": [sklearn_compat.StrOptions({"a", "b"})]}
 
     def __init__(self, kind="a"):
         self.kind = kind
 
-    @with_callbacks
+    @sklearn_compat.with_callbacks
     def fit(self, X, y=None):
-        validate_parameters(self)
-        task = begin_fit_task(self, 3, X)
+        sklearn_compat.validate_parameters(self)
+        task = sklearn_compat.begin_fit_task(self, 3, X)
         self.n_iter_ = 0
         for _ in range(3):
             step = task.subcontext(task_name="step")
@@ -97,7 +88,7 @@ def test_parameters_are_validated_unless_told_not_to():
 
 
 def test_get_parameter_constraints():
-    assert list(get_parameter_constraints(Fitted, ["kind"])) == ["kind"]
+    assert list(sklearn_compat.get_parameter_constraints(Fitted, ["kind"])) == ["kind"]
 
 
 PAGES = Path(__file__).parents[2] / "doc/api.rst"
@@ -106,9 +97,9 @@ PAGES = Path(__file__).parents[2] / "doc/api.rst"
 @pytest.fixture
 def no_address(monkeypatch):
     monkeypatch.delenv("SKDP_DOCUMENTATION_URL", raising=False)
-    _published_documentation.cache_clear()
+    sklearn_compat._published_documentation.cache_clear()
     yield monkeypatch
-    _published_documentation.cache_clear()
+    sklearn_compat._published_documentation.cache_clear()
 
 
 def publish(monkeypatch, *urls):
@@ -200,7 +191,9 @@ class TestScalarsOfNumPy:
         assert clone(model).concentration == (2, 0.5)
 
 
-@pytest.mark.skipif(not has_callbacks(), reason="scikit-learn before 1.9 has no callbacks")
+@pytest.mark.skipif(
+    not sklearn_compat.has_callbacks(), reason="scikit-learn before 1.9 has no callbacks"
+)
 def test_an_interrupt_while_callbacks_are_set_up():
     """The interrupt is what users see, not an attribute that scikit-learn lacks at the end."""
 

@@ -6,20 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from exact.grammar.fitted import (
-    CASES,
-    CORPUS,
-    PARTITIONED,
-    PLAIN,
-    betas_of,
-    fit,
-    flat,
-    maximum_of,
-    model_of,
-    posterior_of,
-    sentences_for,
-    uses_of,
-)
+from exact.grammar import fitted
 from exact.oracles import hdp_pcfg as oracle
 from numpy.testing import assert_allclose
 from scipy.stats import chi2
@@ -33,7 +20,7 @@ from skdp.grammar._induction._layout import GrammarLayout
 from skdp.grammar._induction._partitions import rule_counts
 from skdp.grammar._induction._variational import MaximumLikelihoodGrammar, VariationalGrammar
 
-every_case = pytest.mark.parametrize("case", CASES)
+every_case = pytest.mark.parametrize("case", fitted.CASES)
 
 SLACK = 1e-7
 """What the last iteration may leave: each stops when it gains about 1e-9 of the bound."""
@@ -51,7 +38,7 @@ def posteriors(model, rows_of_logs, corpus, brackets=None):
 
 
 def assert_same_counts(estimator, expected):
-    found = uses_of(model_of(estimator), estimator._grammar.counts)
+    found = fitted.uses_of(fitted.model_of(estimator), estimator._grammar.counts)
     assert found.keys() >= expected.keys()
     for event, n in found.items():
         assert_allclose(n, expected[event], atol=1e-5)
@@ -61,11 +48,11 @@ def assert_same_counts(estimator, expected):
 @pytest.mark.parametrize("max_iter", [3, 1000])
 def test_lower_bound(case, max_iter):
     """Term by term from q, before convergence and at it, where counts are those of all trees."""
-    estimator = fit(case, max_iter)
-    model, rules = model_of(estimator), posterior_of(estimator)
-    corpus = sentences_for(case)
+    estimator = fitted.fit(case, max_iter)
+    model, rules = fitted.model_of(estimator), fitted.posterior_of(estimator)
+    corpus = fitted.sentences_for(case)
     trees = posteriors(model, oracle.expected_logs(rules), corpus)
-    expected = oracle.bound(model, corpus, betas_of(estimator), rules, trees)
+    expected = oracle.bound(model, corpus, fitted.betas_of(estimator), rules, trees)
     assert_allclose(estimator.lower_bound_, expected, rtol=1e-9, atol=1e-8)  # may be near 0
     if max_iter == 1000:
         assert_same_counts(estimator, oracle.expected_counts(trees))
@@ -74,24 +61,24 @@ def test_lower_bound(case, max_iter):
 @every_case
 def test_weights_of_the_trees(case):
     """q(z) has the weights exp E log phi of Dir(prior + counts); those of exp(-1e9) are 0."""
-    estimator = fit(case, 3)
-    logs = oracle.expected_logs(posterior_of(estimator))
+    estimator = fitted.fit(case, 3)
+    logs = oracle.expected_logs(fitted.posterior_of(estimator))
     expected = [
         sum(max(logs[row][outcome], -1e9) for row, outcome in events)
-        for events in model_of(estimator).events_of_rules()
+        for events in fitted.model_of(estimator).events_of_rules()
     ]
-    found = flat(estimator._grammar.weights()[:3])
+    found = fitted.flat(estimator._grammar.weights()[:3])
     assert_allclose(found, np.maximum(expected, -1e9), rtol=1e-12)
 
 
 @pytest.mark.parametrize("case", ["plain, GEM", "partitioned, Dirichlet"])
 def test_bound_given_brackets(case):
     """The bound is that of q(z) over the trees with the brackets, whose counts are those of q."""
-    estimator = HDPPCFG(**CASES[case], max_iter=1000, tol=0.0, random_state=0)
-    estimator.fit(CORPUS, KNOWN_BRACKETS)
-    model, rules = model_of(estimator), posterior_of(estimator)
-    trees = posteriors(model, oracle.expected_logs(rules), CORPUS, KNOWN_BRACKETS)
-    expected = oracle.bound(model, CORPUS, betas_of(estimator), rules, trees)
+    estimator = HDPPCFG(**fitted.CASES[case], max_iter=1000, tol=0.0, random_state=0)
+    estimator.fit(fitted.CORPUS, KNOWN_BRACKETS)
+    model, rules = fitted.model_of(estimator), fitted.posterior_of(estimator)
+    trees = posteriors(model, oracle.expected_logs(rules), fitted.CORPUS, KNOWN_BRACKETS)
+    expected = oracle.bound(model, fitted.CORPUS, fitted.betas_of(estimator), rules, trees)
     assert_allclose(estimator.lower_bound_, expected, rtol=1e-9, atol=1e-8)
     assert_same_counts(estimator, oracle.expected_counts(trees))
 
@@ -105,11 +92,15 @@ def moves(betas, rng):
             yield [(1.0 - step) * b + step * rng.dirichlet(np.full(len(b), 0.5)) for b in betas]
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case != "uniform"])
+@pytest.mark.parametrize("case", [case for case in fitted.CASES if case != "uniform"])
 def test_top_weights_are_optimal(case):
     """q(phi) held: at a joint maximum no factor alone can do better."""
-    estimator, rng = fit(case), np.random.default_rng(0)
-    model, betas, rules = model_of(estimator), betas_of(estimator), posterior_of(estimator)
+    estimator, rng = fitted.fit(case), np.random.default_rng(0)
+    model, betas, rules = (
+        fitted.model_of(estimator),
+        fitted.betas_of(estimator),
+        fitted.posterior_of(estimator),
+    )
     logs = oracle.expected_logs(rules)
 
     def part(betas):
@@ -144,8 +135,8 @@ def test_density_of_top_weights(prior):
 
 def log_joint_of(estimator, betas):
     """Return L(beta) of the definition, with all rows that beta is in integrated out."""
-    model = model_of(estimator)
-    uses = uses_of(model, estimator._grammar.counts)
+    model = fitted.model_of(estimator)
+    uses = fitted.uses_of(model, estimator._grammar.counts)
     of_beta = Counter(
         {e: n for e, n in uses.items() if e[0][0] not in ("kind", "type", "emission")}
     )
@@ -155,9 +146,9 @@ def log_joint_of(estimator, betas):
 @every_case
 def test_log_joint_of_top_weights(case):
     """All but a constant; its slopes along the simplex are those of the definition."""
-    estimator, rng, step = fit(case, 3), np.random.default_rng(1), 1e-6
+    estimator, rng, step = fitted.fit(case, 3), np.random.default_rng(1), 1e-6
     prior, families = estimator._grammar.priors.top, estimator._grammar.families()
-    sizes = [len(beta) for beta in betas_of(estimator)]
+    sizes = [len(beta) for beta in fitted.betas_of(estimator)]
     gaps = []
     for _ in range(4):
         betas = [rng.dirichlet(np.full(n, 2.0)) for n in sizes]
@@ -188,10 +179,12 @@ def climb(case, grammar, expect, seed):
 
 
 def layout_of(case):
-    return GrammarLayout(3, CASES[case]["n_components"], CASES[case].get("n_preterminals"))
+    return GrammarLayout(
+        3, fitted.CASES[case]["n_components"], fitted.CASES[case].get("n_preterminals")
+    )
 
 
-SENTENCES = TokenSequences.from_sequences(CORPUS * 3, 3)
+SENTENCES = TokenSequences.from_sequences(fitted.CORPUS * 3, 3)
 expect_all = partial(rule_counts, SENTENCES, np.dtype(np.float64), 1)
 
 
@@ -199,8 +192,8 @@ expect_all = partial(rule_counts, SENTENCES, np.dtype(np.float64), 1)
 def test_bound_never_falls(case):
     """Of the iterations themselves: the estimator would stop at the first that falls."""
     layout = layout_of(case)
-    grammar = VariationalGrammar(layout, HDPPCFG(**CASES[case])._priors(layout))
-    bounds = climb(case, grammar, expect_all, seed=[*CASES].index(case) % 3)
+    grammar = VariationalGrammar(layout, HDPPCFG(**fitted.CASES[case])._priors(layout))
+    bounds = climb(case, grammar, expect_all, seed=[*fitted.CASES].index(case) % 3)
     assert np.all(np.diff(bounds) >= -1e-10 * np.abs(bounds[1:]))
     assert bounds[-1] > bounds[0] + 0.1
 
@@ -233,15 +226,15 @@ def test_likelihood_never_falls(case, pseudo_count, viterbi):
 )
 def test_maximum_likelihood(case, pseudo_count, tolerance):
     """A fixed point is a stationary point of the likelihood, of all trees enumerated."""
-    parts = {name: CASES[case].get(name) for name in ("n_components", "n_preterminals")}
+    parts = {name: fitted.CASES[case].get(name) for name in ("n_components", "n_preterminals")}
     estimator = HDPPCFG(
         **parts, inference="em", pseudo_count=pseudo_count, max_iter=1500, tol=0.0, random_state=3
-    ).fit(CORPUS)
-    model, rules = model_of(estimator), maximum_of(estimator)
+    ).fit(fitted.CORPUS)
+    model, rules = fitted.model_of(estimator), fitted.maximum_of(estimator)
 
     def penalized(rules):
         """Return the log likelihood, with `pseudo_count` uses of every whole rule and root."""
-        value = oracle.log_likelihood(model, CORPUS, rules)
+        value = oracle.log_likelihood(model, fitted.CORPUS, rules)
         uses = Counter(event for events in model.events_of_rules() for event in events)
         for (row, outcome), n in uses.items() if pseudo_count else ():
             value += pseudo_count * n * np.log(rules[row][outcome])
@@ -271,9 +264,9 @@ def test_maximum_likelihood_given_brackets(inference, n_preterminals):
     """The maximum is that of the trees with the brackets: of all of them, or of the best."""
     estimator = HDPPCFG(
         2, n_preterminals=n_preterminals, inference=inference, max_iter=50, tol=0.0, random_state=3
-    ).fit(CORPUS, KNOWN_BRACKETS)
-    logs = oracle.log_rows(maximum_of(estimator))
-    trees = posteriors(model_of(estimator), logs, CORPUS, KNOWN_BRACKETS)
+    ).fit(fitted.CORPUS, KNOWN_BRACKETS)
+    logs = oracle.log_rows(fitted.maximum_of(estimator))
+    trees = posteriors(fitted.model_of(estimator), logs, fitted.CORPUS, KNOWN_BRACKETS)
     if inference == "em":
         expected = sum(total for *_, total in trees)
     else:
@@ -300,7 +293,7 @@ def new_sentences(case):
 
 
 METHODS = ["expected-log", "mean"]
-METHODS_OF_CASES = [(METHODS[i % 2], case) for i, case in enumerate(CASES)]
+METHODS_OF_CASES = [(METHODS[i % 2], case) for i, case in enumerate(fitted.CASES)]
 
 
 @pytest.mark.parametrize(
@@ -309,8 +302,8 @@ METHODS_OF_CASES = [(METHODS[i % 2], case) for i, case in enumerate(CASES)]
 def test_k_best(case, method):
     """All trees, in order; their probabilities are those of the posterior mean. After one
     iteration, when the two methods disagree on some of the trees."""
-    estimator = fit(case, 1).set_params(predict_method=method)
-    model, rules = model_of(estimator), posterior_of(estimator)
+    estimator = fitted.fit(case, 1).set_params(predict_method=method)
+    model, rules = fitted.model_of(estimator), fitted.posterior_of(estimator)
     means = oracle.log_rows(oracle.means(rules))
     logs = oracle.expected_logs(rules) if method == "expected-log" else means
     sentences = new_sentences(case)
@@ -331,11 +324,11 @@ def test_k_best(case, method):
     assert_allclose(totals, estimator.score_samples(sentences), rtol=1e-10)
 
 
-@pytest.mark.parametrize("case", [*CASES][3:])
+@pytest.mark.parametrize("case", [*fitted.CASES][3:])
 def test_expected_probabilities(case):
     """Equation (19): of the 50 best trees, the best by the mean over all Dirichlet rows."""
-    estimator = fit(case, 1).set_params(predict_method="expected")
-    model, rules = model_of(estimator), posterior_of(estimator)
+    estimator = fitted.fit(case, 1).set_params(predict_method="expected")
+    model, rules = fitted.model_of(estimator), fitted.posterior_of(estimator)
     logs, sentences = oracle.expected_logs(rules), new_sentences(case)
     ranked, best = estimator.k_best(sentences, 60), estimator.predict(sentences)
     n_other = 0
@@ -364,8 +357,8 @@ def test_expected_probabilities(case):
 @every_case
 def test_scores_and_shares(case):
     """Under the posterior mean of the grammar, which is what the attributes hold."""
-    estimator, sentences = fit(case), new_sentences(case)
-    model, means = model_of(estimator), oracle.means(posterior_of(estimator))
+    estimator, sentences = fitted.fit(case), new_sentences(case)
+    model, means = fitted.model_of(estimator), oracle.means(fitted.posterior_of(estimator))
     scores, shares = estimator.score_samples(sentences), estimator.transform(sentences)
     found = posteriors(model, oracle.log_rows(means), sentences)
     for i, (trees, probabilities, log_prob) in enumerate(found):
@@ -378,12 +371,12 @@ def test_scores_and_shares(case):
     n_words = sum(map(len, sentences))
     assert_allclose(estimator.score(sentences), scores.sum() / n_words)
     assert_allclose(estimator.perplexity(sentences), np.exp(-scores.sum() / n_words))
-    for row, outcomes in maximum_of(estimator).items():
+    for row, outcomes in fitted.maximum_of(estimator).items():
         for outcome, probability in outcomes.items():
             assert_allclose(means[row][outcome], probability, rtol=1e-9, atol=1e-15)
 
 
-@pytest.mark.parametrize("parts", [PLAIN, PARTITIONED], ids=["plain", "partitioned"])
+@pytest.mark.parametrize("parts", [fitted.PLAIN, fitted.PARTITIONED], ids=["plain", "partitioned"])
 def test_probabilities_of_all_sentences_sum_to_one(parts):
     """Trees of a grammar fitted to short sentences end."""
     short = [[0], [0], [0], [0], [0, 1], [1]] * 8
@@ -398,14 +391,14 @@ def test_probabilities_of_all_sentences_sum_to_one(parts):
     assert_allclose(longer.sum(), 1.0, atol=1e-7)
 
 
-@pytest.mark.parametrize("parts", [PLAIN, PARTITIONED], ids=["plain", "partitioned"])
+@pytest.mark.parametrize("parts", [fitted.PLAIN, fitted.PARTITIONED], ids=["plain", "partitioned"])
 def test_draws(parts):
     """Trees of two words at most, against their probabilities; by chance 1 seed in 10,000 fails."""
     estimator = HDPPCFG(**parts, max_iter=20, random_state=0).fit([[0, 1], [1, 0], [1], [0, 0, 1]])
     sentences, trees = estimator.sample(6000, max_length=2, random_state=1)
     for words, parse in zip(sentences, trees, strict=True):
         assert tuple(map(int, parse.leaves)) == tuple(words)
-    model, rules = model_of(estimator), oracle.means(posterior_of(estimator))
+    model, rules = fitted.model_of(estimator), oracle.means(fitted.posterior_of(estimator))
     expected = {
         tree: np.exp(oracle.log_weight(counts, oracle.log_rows(rules)))
         for words in [(0,), (1,), *product(range(2), repeat=2)]

@@ -4,22 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from exact.grammar.refined import (
-    SENTENCES,
-    TREES,
-    fit,
-    look_up,
-    make_parser,
-    make_treebank,
-    max_rule,
-    parser_of,
-    positive,
-    posterior,
-    project,
-    to_tree,
-    to_tuple,
-    weights_of,
-)
+from exact.grammar import refined
 from exact.oracles import refinement as oracle
 from numpy.testing import assert_allclose
 
@@ -30,23 +15,23 @@ from skdp.grammar._refinement._parser import rank_trees
 
 def scores_of(trees, decoding):
     """Return the score of every tree by a way of decoding."""
-    edges, projected = project(trees)
+    edges, projected = refined.project(trees)
     if decoding == "projection":
         return projected
-    return {tree: max_rule(tree, edges) for tree in trees}
+    return {tree: refined.max_rule(tree, edges) for tree in trees}
 
 
 @pytest.mark.parametrize("decoding", ["max-rule", "projection"])
 @pytest.mark.parametrize("n_components", [1, 2])
-@pytest.mark.parametrize("words", [*SENTENCES[:3], ("a", "a")])
+@pytest.mark.parametrize("words", [*refined.SENTENCES[:3], ("a", "a")])
 def test_best_trees_match_all_trees(words, n_components, decoding):
-    parser, rules, logs = make_parser(n_components)
-    trees = posterior(words, rules, logs)
+    parser, rules, logs = refined.make_parser(n_components)
+    trees = refined.posterior(words, rules, logs)
     scores = scores_of(trees, decoding) if trees else {}
-    ids = look_up(parser, words)
+    ids = refined.look_up(parser, words)
     for k in (1, 2, 5, len(trees) + 3):
         ranked = rank_trees(parser, ids, words, decoding, k)
-        found = [to_tuple(tree) for tree, _ in ranked]
+        found = [refined.to_tuple(tree) for tree, _ in ranked]
         assert len(found) == len(set(found)) == min(k, len(trees))
         expected = sorted(scores.values(), reverse=True)[:k]
         assert_allclose([scores[tree] for tree in found], expected, rtol=1e-9)
@@ -58,25 +43,28 @@ def test_best_trees_match_all_trees(words, n_components, decoding):
 
 def test_best_trees_with_ties():
     """With equal weights trees of a shape are equally good: each comes once, in the same order."""
-    treebank, words = make_treebank(), SENTENCES[3]
+    treebank, words = refined.make_treebank(), refined.SENTENCES[3]
     logs = RefinedTables.zeros(treebank.rules, 1)
-    parser, trees = parser_of(treebank, logs), posterior(words, treebank.rules, logs)
+    parser, trees = (
+        refined.parser_of(treebank, logs),
+        refined.posterior(words, treebank.rules, logs),
+    )
     assert len(trees) > 10
-    ranked = rank_trees(parser, look_up(parser, words), words, "max-rule", 10**6)
-    assert {to_tuple(tree) for tree, _ in ranked} == set(trees)
+    ranked = rank_trees(parser, refined.look_up(parser, words), words, "max-rule", 10**6)
+    assert {refined.to_tuple(tree) for tree, _ in ranked} == set(trees)
     assert len(ranked) == len(trees)
     scores = scores_of(trees, "max-rule")
-    found = [scores[to_tuple(tree)] for tree, _ in ranked]
+    found = [scores[refined.to_tuple(tree)] for tree, _ in ranked]
     assert np.all(np.diff(np.log(found)) <= 1e-9)
-    assert rank_trees(parser, look_up(parser, words), words, "max-rule", 7) == ranked[:7]
+    assert rank_trees(parser, refined.look_up(parser, words), words, "max-rule", 7) == ranked[:7]
 
 
-@pytest.mark.parametrize("words", [*SENTENCES[:2], ("a", "a")])
+@pytest.mark.parametrize("words", [*refined.SENTENCES[:2], ("a", "a")])
 def test_marginal_is_the_likeliest_tree(words):
     for seed in range(5):
-        parser, rules, logs = make_parser(2, seed)
-        trees = posterior(words, rules, logs)
-        ranked = rank_trees(parser, look_up(parser, words), words, "marginal", 3)
+        parser, rules, logs = refined.make_parser(2, seed)
+        trees = refined.posterior(words, rules, logs)
+        ranked = rank_trees(parser, refined.look_up(parser, words), words, "marginal", 3)
         assert len(trees) <= 50  # all of them are candidates
         expected = sorted(trees.values(), reverse=True)[:3]
         assert_allclose([math.exp(p) for _, p in ranked], expected, rtol=1e-10)
@@ -88,17 +76,20 @@ def plain_parses(words, weights):
     rules |= {("unary", rule[1], rule[3]) for rule in weights if rule[0] == "unary"}
     rules |= {rule[1::2] for rule in weights if rule[0] == "binary"}
     trees = oracle.coarse_trees(words, rules, 2)
-    return positive({tree: oracle.tree_sum(tree, weights, 1)[0] for tree in trees})
+    return refined.positive({tree: oracle.tree_sum(tree, weights, 1)[0] for tree in trees})
 
 
 def test_marginal_of_one_subsymbol_is_the_best_tree_of_the_treebank_grammar():
     """No sum is left: the product of relative frequencies, which "max-rule" does not maximize."""
-    model, weights = fit(TREES, inference="em"), oracle.relative_frequencies(TREES, set("abc"))
+    model, weights = (
+        refined.fit(refined.TREES, inference="em"),
+        oracle.relative_frequencies(refined.TREES, set("abc")),
+    )
     for words in map(tuple, ("aba", "bab", "bcb", "accc")):
         products = plain_parses(words, weights)
         best = max(products, key=products.__getitem__)
         by_sums, by_rules = (
-            to_tuple(model.set_params(decoding=way).predict([words])[0])
+            refined.to_tuple(model.set_params(decoding=way).predict([words])[0])
             for way in ("marginal", "max-rule")
         )
         assert by_sums == best
@@ -107,19 +98,21 @@ def test_marginal_of_one_subsymbol_is_the_best_tree_of_the_treebank_grammar():
 
 @pytest.mark.parametrize("n_components", [1, 2])
 def test_sums_and_posteriors(n_components):
-    parser, rules, logs = make_parser(n_components)
-    for words in SENTENCES[:3]:
-        trees, ids = posterior(words, rules, logs), look_up(parser, words)
+    parser, rules, logs = refined.make_parser(n_components)
+    for words in refined.SENTENCES[:3]:
+        trees, ids = refined.posterior(words, rules, logs), refined.look_up(parser, words)
         expected = math.log(sum(trees.values())) if trees else -math.inf
         assert parser.log_sum(ids) == pytest.approx(expected, rel=1e-10)
         for tree, weight in trees.items():
-            assert parser.log_prob(to_tree(tree), ids) == pytest.approx(math.log(weight), rel=1e-10)
-    unseen = to_tree(("S", ("B", "b"), ("B", "b")))
-    assert parser.log_prob(unseen, look_up(parser, "bb")) == -np.inf
+            assert parser.log_prob(refined.to_tree(tree), ids) == pytest.approx(
+                math.log(weight), rel=1e-10
+            )
+    unseen = refined.to_tree(("S", ("B", "b"), ("B", "b")))
+    assert parser.log_prob(unseen, refined.look_up(parser, "bb")) == -np.inf
     chain = ("S", ("B", ("S", ("B", ("S", ("B", "b"), ("A", "a"))))))
-    assert oracle.tree_sum(chain, weights_of(rules, logs), n_components)[0] > 0.0
-    longest = look_up(parser, "ba")
-    assert parser.log_prob(to_tree(chain), longest) == -np.inf  # longer than any seen
+    assert oracle.tree_sum(chain, refined.weights_of(rules, logs), n_components)[0] > 0.0
+    longest = refined.look_up(parser, "ba")
+    assert parser.log_prob(refined.to_tree(chain), longest) == -np.inf  # longer than any seen
 
 
 # Rare words
@@ -138,7 +131,7 @@ CORPUS = [
 
 @pytest.fixture(scope="module")
 def with_rare_words():
-    return fit(CORPUS, inference="em", min_word_count=3)
+    return refined.fit(CORPUS, inference="em", min_word_count=3)
 
 
 def sums_of(words, weights):
@@ -175,7 +168,7 @@ def test_rare_words_keep_their_tags(words, with_rare_words):
 @pytest.mark.parametrize("inference", ["vb", "em", "split-merge"])
 def test_probabilities_sum_to_one_without_rare_words(inference):
     """Words and one unknown class, of half a token in all: sentences of one word, of two tags."""
-    model = fit(zip("AAAAABBB", "abcaaadd", strict=True), 2, inference=inference)
+    model = refined.fit(zip("AAAAABBB", "abcaaadd", strict=True), 2, inference=inference)
     p = dict(zip("abcdx", np.exp(model.score_samples([[w] for w in "abcdx"])), strict=True))
     assert sum(p.values()) == pytest.approx(1.0)
     assert p["x"] == pytest.approx(0.5 / 8.5)
@@ -189,14 +182,14 @@ def test_probabilities_sum_to_one_without_rare_words(inference):
 
 def test_unknown_words_without_rare_ones_keep_the_order_of_trees():
     """Every tree of a sentence has a factor for each word, which does not depend on the tree."""
-    model, words = fit(CORPUS, inference="em"), ("k", "new", "qa")
+    model, words = refined.fit(CORPUS, inference="em"), ("k", "new", "qa")
     weights = oracle.relative_frequencies(CORPUS, "k qa qb qc qd qe".split())
-    n = sum(len(to_tree(tree).leaves) for tree in CORPUS)
+    n = sum(len(refined.to_tree(tree).leaves) for tree in CORPUS)
     for tag in "AB":
         weights["emission", tag, 0, "new"] = 0.5 / n
-    sums = positive(sums_of(words, weights))
+    sums = refined.positive(sums_of(words, weights))
     expected = {tree: p * (n / (n + 0.5)) ** 3 for tree, p in sums.items()}
-    found = {to_tuple(tree): math.exp(p) for tree, p in model.k_best([words], 100)[0]}
+    found = {refined.to_tuple(tree): math.exp(p) for tree, p in model.k_best([words], 100)[0]}
     assert found == pytest.approx(expected)
 
 
@@ -226,9 +219,9 @@ def tags_of(tree):
 def test_a_tag_that_a_word_never_had():
     """The tag emits it as it emits all words together: log sums over k and the unknown ones."""
     corpus = CORPUS + [("S", ("C", "c"), ("A", "k"))] * 3
-    model = fit(corpus, inference="em", min_word_count=3)
+    model = refined.fit(corpus, inference="em", min_word_count=3)
     ((tree, log_prob),) = model.k_best([("k", "k")], tags=[("C", "A")])[0]
-    assert to_tuple(tree) == ("S", ("C", "k"), ("A", "k"))
+    assert refined.to_tuple(tree) == ("S", ("C", "k"), ("A", "k"))
     weights = oracle.relative_frequencies(corpus, "kc")
     p = weights["root", "S", 0] * weights["binary", "S", 0, "C", 0, "A", 0]
     p *= weights["emission", "A", 0, "k"]  # C emits a word with probability 1
@@ -241,7 +234,7 @@ def test_a_tag_that_a_word_never_had():
 def test_chains_of_unaries_are_mixtures_of_mixtures(n_components):
     """A - B - word (Liang et al. 2009, section 4.2): given words alone, however many subsymbols
     there are, the most likely probability of a word is its frequency. Half a token is unknown."""
-    model = fit([("A", ("B", word)) for word in "abacabda"], n_components, inference="em")
+    model = refined.fit([("A", ("B", word)) for word in "abacabda"], n_components, inference="em")
     counts = np.array([4, 2, 1, 1])
     scores = model.score_samples([[word] for word in "abcd"])
     assert_allclose(scores, np.log(counts / 8.5))

@@ -5,26 +5,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from exact.grammar.refined import (
-    SENTENCES,
-    TREES,
-    WIDTH,
-    WORDS,
-    draw_logs,
-    edges_of,
-    fit,
-    forest_of,
-    look_up,
-    make_parser,
-    make_treebank,
-    max_rule,
-    numbers_of,
-    parse,
-    parser_of,
-    posterior,
-    project,
-    weights_of,
-)
+from exact.grammar import refined
 from exact.oracles import refinement as oracle
 from exact.oracles.hdp_pcfg import log_gem
 from numpy.testing import assert_allclose
@@ -47,11 +28,11 @@ from skdp.grammar._refinement._treebank import flatten
 @pytest.mark.parametrize("n_components", [1, 2, 3])
 def test_messages_match_all_labelings(n_components):
     """Sums over labelings, and the best of them, with the uses of every rule."""
-    treebank = make_treebank()
-    rules, logs = treebank.rules, draw_logs(treebank.rules, n_components)
-    weights = weights_of(rules, logs)
+    treebank = refined.make_treebank()
+    rules, logs = treebank.rules, refined.draw_logs(treebank.rules, n_components)
+    weights = refined.weights_of(rules, logs)
     expected, uses, best, best_uses = 0.0, Counter(), 0.0, Counter()
-    for tree in TREES:
+    for tree in refined.TREES:
         total, used = oracle.tree_sum(tree, weights, n_components)
         labeling = oracle.best_labeling(tree, weights, n_components)
         expected += math.log(total)
@@ -60,11 +41,11 @@ def test_messages_match_all_labelings(n_components):
         best_uses.update(labeling)
     log_sum, counts = expect(treebank, logs)
     assert log_sum == pytest.approx(expected, rel=1e-12)
-    found = numbers_of(rules, counts)
+    found = refined.numbers_of(rules, counts)
     assert found == pytest.approx({rule: uses[rule] for rule in found}, abs=1e-10)
     log_best, counts = expect_best(treebank, logs)
     assert log_best == pytest.approx(best, rel=1e-12)
-    assert numbers_of(rules, counts) == {rule: best_uses[rule] for rule in found}
+    assert refined.numbers_of(rules, counts) == {rule: best_uses[rule] for rule in found}
 
 
 def test_long_trees_do_not_underflow():
@@ -72,7 +53,9 @@ def test_long_trees_do_not_underflow():
     for _ in range(400):
         tree = ParseTree("X", [ParseTree("X", ["a"]), tree])
     treebank = flatten([tree], [[0] * 401])
-    logs = RefinedTables(*(np.full(part.shape, -900.0) for part in draw_logs(treebank.rules, 3)))
+    logs = RefinedTables(
+        *(np.full(part.shape, -900.0) for part in refined.draw_logs(treebank.rules, 3))
+    )
     log_sum, counts = expect(treebank, logs)
     n_nodes = 801
     assert log_sum == pytest.approx(-900.0 * (n_nodes + 1) + n_nodes * math.log(3), rel=1e-12)
@@ -87,7 +70,7 @@ PRIORS = RefinementPriors(1.3, 0.8, 0.6, None, 1.7, 2.1)
 
 def climb(grammar, treebank, n_iter, seed=0):
     """Return the grammar, the bounds of all iterations."""
-    counts = expect(treebank, draw_logs(treebank.rules, grammar.n_components, seed))[1]
+    counts = expect(treebank, refined.draw_logs(treebank.rules, grammar.n_components, seed))[1]
     bounds = []
     for _ in range(n_iter):
         grammar = grammar.updated(counts)
@@ -98,8 +81,8 @@ def climb(grammar, treebank, n_iter, seed=0):
 
 def test_weights_are_expected_logs():
     """Of the type of a rule, its coarse children, and their subsymbols; means go the same way."""
-    rules, rng = make_treebank().rules, np.random.default_rng(0)
-    counts = RefinedTables(*(rng.gamma(1.0, size=t.shape) for t in draw_logs(rules, 2)))
+    rules, rng = refined.make_treebank().rules, np.random.default_rng(0)
+    counts = RefinedTables(*(rng.gamma(1.0, size=t.shape) for t in refined.draw_logs(rules, 2)))
     beta = rng.dirichlet([1.0, 1.0], rules.n_symbols)
     grammar = VariationalRefinement(rules, PRIORS, 2, beta, counts)
     s, a, b = (rules.symbols.index(name) for name in "SAB")
@@ -134,8 +117,8 @@ def evidence_of(trees, beta, n_components, symbol_prior=None):
 
 @pytest.mark.parametrize("symbol_prior", [None, 0.7])
 def test_bound_is_below_the_log_evidence(symbol_prior):
-    trees = [TREES[0], TREES[3], TREES[1]]
-    treebank, priors = make_treebank(trees), PRIORS._replace(symbol=symbol_prior)
+    trees = [refined.TREES[0], refined.TREES[3], refined.TREES[1]]
+    treebank, priors = refined.make_treebank(trees), PRIORS._replace(symbol=symbol_prior)
     grammar, bounds = climb(VariationalRefinement(treebank.rules, priors, 2), treebank, 40)
     beta = dict(zip(treebank.rules.symbols, grammar.top_weights.tolist(), strict=True))
     bound = bounds[-1] - sum(log_gem(row, priors.top) for row in grammar.top_weights)
@@ -144,14 +127,14 @@ def test_bound_is_below_the_log_evidence(symbol_prior):
 
 
 def test_bound_is_exact_with_one_subsymbol():
-    treebank = make_treebank()
+    treebank = refined.make_treebank()
     _, bounds = climb(VariationalRefinement(treebank.rules, PRIORS, 1), treebank, 2)
     beta = {symbol: [1.0] for symbol in treebank.rules.symbols}
-    assert bounds[-1] == pytest.approx(evidence_of(TREES, beta, 1), rel=1e-12)
+    assert bounds[-1] == pytest.approx(evidence_of(refined.TREES, beta, 1), rel=1e-12)
 
 
 def test_bound_without_counts_is_the_density_of_the_weights():
-    rules = make_treebank().rules
+    rules = refined.make_treebank().rules
     beta = np.random.default_rng(0).dirichlet(np.ones(4), rules.n_symbols)
     none = RefinedTables.zeros(rules, 4)
     grammar = VariationalRefinement(rules, PRIORS, 4, beta, none)
@@ -160,7 +143,7 @@ def test_bound_without_counts_is_the_density_of_the_weights():
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_bounds_and_likelihoods_never_fall(seed):
-    treebank = make_treebank()
+    treebank = refined.make_treebank()
     grammars = [VariationalRefinement(treebank.rules, PRIORS, n) for n in (1, 2, 4)]
     grammars += [MaximumLikelihoodRefinement(treebank.rules, count, 3) for count in (0.0, 0.01)]
     for grammar in grammars:
@@ -169,7 +152,7 @@ def test_bounds_and_likelihoods_never_fall(seed):
 
 def test_no_other_counts_give_a_higher_bound():
     """q(phi) = Dir(prior + counts) is the best for q(z): each expectation of any other is worse."""
-    treebank = make_treebank()
+    treebank = refined.make_treebank()
     grammar, _ = climb(VariationalRefinement(treebank.rules, PRIORS, 3), treebank, 3)
     log_likelihood, counts = expect(treebank, grammar.weights())
 
@@ -191,18 +174,19 @@ def test_no_other_counts_give_a_higher_bound():
 
 
 @pytest.mark.parametrize(
-    ("words", "n_components"), [(w, k) for w in SENTENCES for k in (1, 2, 3) if len(w) * k <= 6]
+    ("words", "n_components"),
+    [(w, k) for w in refined.SENTENCES for k in (1, 2, 3) if len(w) * k <= 6],
 )
 def test_projection_matches_all_trees(words, n_components):
     """Shares of all choices, and sums over the places of every binary rule."""
-    parser, rules, logs = make_parser(n_components)
-    trees, forest = posterior(words, rules, logs), forest_of(parser, words)
+    parser, rules, logs = refined.make_parser(n_components)
+    trees, forest = refined.posterior(words, rules, logs), refined.forest_of(parser, words)
     if not trees:
         assert forest is None
         return
     log_sum, shares = parser.project(forest)
     assert log_sum == pytest.approx(math.log(sum(trees.values())), rel=1e-10)
-    edges, projected = project(trees)
+    edges, projected = refined.project(trees)
     assert_allclose(sorted(shares[shares > 1e-12]), sorted(edges.values()), atol=1e-10)
     by_rule, expected = Counter(), Counter()
     for edge, share in zip(forest.edges, shares, strict=True):
@@ -212,21 +196,23 @@ def test_projection_matches_all_trees(words, n_components):
         if isinstance(made_of, tuple) and isinstance(made_of[0], tuple):
             expected[item[0], made_of[0][0], made_of[1][0]] += share
     assert by_rule == pytest.approx(expected, abs=1e-10)
-    assert parse(parser, words, "projection") == max(projected, key=projected.__getitem__)
-    assert parse(parser, words, "max-rule") == max(trees, key=lambda t: max_rule(t, edges))
+    assert refined.parse(parser, words, "projection") == max(projected, key=projected.__getitem__)
+    assert refined.parse(parser, words, "max-rule") == max(
+        trees, key=lambda t: refined.max_rule(t, edges)
+    )
 
 
 def test_decodings_differ():
     """Else the trees above say nothing of which of them it was."""
-    words, n_different = SENTENCES[3], 0
+    words, n_different = refined.SENTENCES[3], 0
     for seed in range(20):
-        parser, rules, logs = make_parser(1, seed)
-        trees = posterior(words, rules, logs)
-        edges, projected = project(trees)
-        first, second = (parse(parser, words, way) for way in ("projection", "max-rule"))
+        parser, rules, logs = refined.make_parser(1, seed)
+        trees = refined.posterior(words, rules, logs)
+        edges, projected = refined.project(trees)
+        first, second = (refined.parse(parser, words, way) for way in ("projection", "max-rule"))
         assert projected[first] == pytest.approx(max(projected.values()), rel=1e-9)
-        best = max(max_rule(tree, edges) for tree in trees)
-        assert max_rule(second, edges) == pytest.approx(best, rel=1e-9)
+        best = max(refined.max_rule(tree, edges) for tree in trees)
+        assert refined.max_rule(second, edges) == pytest.approx(best, rel=1e-9)
         n_different += first != second
     assert n_different
 
@@ -234,21 +220,21 @@ def test_decodings_differ():
 @pytest.mark.parametrize("spread", [100.0, 500.0, 2000.0])
 def test_shares_with_weights_of_any_size(spread):
     """However far apart weights are, or zero, items that are used have all of their shares."""
-    treebank = make_treebank()
+    treebank = refined.make_treebank()
     for seed in range(40):
         rng = np.random.default_rng(seed)
         zeros = RefinedTables.zeros(treebank.rules, 3)
         logs = RefinedTables(*(-spread * rng.random(t.shape) for t in zeros))
         for table in logs:
             table[rng.random(table.shape) < 0.2] = -np.inf
-        parser = parser_of(treebank, logs)
-        longer = [tuple(rng.choice(list(WORDS), n)) for n in (12, 25)]
-        for words in [*SENTENCES, *longer]:
-            forest = forest_of(parser, words)
+        parser = refined.parser_of(treebank, logs)
+        longer = [tuple(rng.choice(list(refined.WORDS), n)) for n in (12, 25)]
+        for words in [*refined.SENTENCES, *longer]:
+            forest = refined.forest_of(parser, words)
             if forest is None:
                 continue
             log_sum, shares = parser.project(forest)
-            tree = parser.parse(look_up(parser, words), words, "projection")
+            tree = parser.parse(refined.look_up(parser, words), words, "projection")
             if not log_sum > -np.inf:
                 assert tree is None
                 continue
@@ -265,24 +251,24 @@ def test_shares_with_weights_of_any_size(spread):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("width", [1e-6, 0.5, 2.0, 4.0, WIDTH])
+@pytest.mark.parametrize("width", [1e-6, 0.5, 2.0, 4.0, refined.WIDTH])
 def test_pruning_keeps_what_is_part_of_a_good_tree(seed, width):
     """By all coarse trees: an edge stays if the best tree with it is within the width."""
-    treebank = make_treebank()
-    logs = draw_logs(treebank.rules, 1, seed)
-    parser = parser_of(treebank, logs, width, coarse_logs=logs)
-    for words in (*SENTENCES[1:], ("a", "b", "a", "c", "a")):
+    treebank = refined.make_treebank()
+    logs = refined.draw_logs(treebank.rules, 1, seed)
+    parser = refined.parser_of(treebank, logs, width, coarse_logs=logs)
+    for words in (*refined.SENTENCES[1:], ("a", "b", "a", "c", "a")):
         best = defaultdict(lambda: -math.inf)
-        for tree, weight in posterior(words, treebank.rules, logs).items():
+        for tree, weight in refined.posterior(words, treebank.rules, logs).items():
             for edge in oracle.anchored_edges(tree)[0]:
                 if edge[0] == "binary":  # sees copies: the chains below do not matter
                     edge = (*edge[:6], edge[7])
                 best[edge] = max(best[edge], math.log(weight))
-        forest = forest_of(parser, words, width)
+        forest = refined.forest_of(parser, words, width)
         if not best:
             assert forest is None
             continue
-        assert parser.parse(look_up(parser, words), words, "max-rule").leaves == words
+        assert parser.parse(refined.look_up(parser, words), words, "max-rule").leaves == words
         cut = max(best.values()) - width
         expected = Counter(edge[0] for edge, log_weight in best.items() if log_weight >= cut)
         kinds = {coarse.WORD: "word", coarse.UNARY: "unary", coarse.BINARY: "binary"}
@@ -293,65 +279,67 @@ def test_pruning_keeps_what_is_part_of_a_good_tree(seed, width):
 @pytest.mark.parametrize("n_components", [1, 3, 5])
 def test_one_coarse_symbol_is_a_binary_grammar(n_components):
     """Then subsymbols are all there is: sentences have the weights of `inside_outside`."""
-    treebank = make_treebank([("S", ("S", "a"), ("S", ("S", "b"), ("S", "c")))])
-    logs = draw_logs(treebank.rules, n_components)
-    parser = parser_of(treebank, logs, coarse_logs=RefinedTables.zeros(treebank.rules, 1))
+    treebank = refined.make_treebank([("S", ("S", "a"), ("S", ("S", "b"), ("S", "c")))])
+    logs = refined.draw_logs(treebank.rules, n_components)
+    parser = refined.parser_of(treebank, logs, coarse_logs=RefinedTables.zeros(treebank.rules, 1))
     root, emission, binary = (np.exp(t) for t in (logs.root, logs.emission, logs.binary))
     sentences = ["a", "cb", "abccb", "bbacabca"]
-    found = [parser.project(forest_of(parser, words)).log_sum for words in sentences]
-    ids = [[WORDS[w] for w in words] for words in sentences]
+    found = [parser.project(refined.forest_of(parser, words)).log_sum for words in sentences]
+    ids = [[refined.WORDS[w] for w in words] for words in sentences]
     types = np.ones((n_components, 2))
     expected = inside_outside(ids, root[0], types, emission.T, binary[0].transpose(2, 0, 1))
     assert_allclose(found, expected.log_prob, rtol=1e-11)
 
 
 @pytest.mark.parametrize("n_grammars", [2, 3])
-@pytest.mark.parametrize("words", SENTENCES[1:])
+@pytest.mark.parametrize("words", refined.SENTENCES[1:])
 def test_product_matches_all_trees(words, n_grammars):
     """Moments of every grammar are multiplied, and the choices of every item sum to 1 again."""
-    treebank = make_treebank()
-    first, *others = tables = [draw_logs(treebank.rules, 1, seed) for seed in range(n_grammars)]
-    parser = parser_of(treebank, first, others=others, coarse_logs=first)
-    posteriors = [posterior(words, treebank.rules, logs) for logs in tables]
+    treebank = refined.make_treebank()
+    first, *others = tables = [
+        refined.draw_logs(treebank.rules, 1, seed) for seed in range(n_grammars)
+    ]
+    parser = refined.parser_of(treebank, first, others=others, coarse_logs=first)
+    posteriors = [refined.posterior(words, treebank.rules, logs) for logs in tables]
     if not posteriors[0]:
-        assert parse(parser, words, "projection") is None
+        assert refined.parse(parser, words, "projection") is None
         return
-    moments = [project(trees)[0] for trees in posteriors]
+    moments = [refined.project(trees)[0] for trees in posteriors]
     products = {edge: math.prod(edges[edge] for edges in moments) for edge in moments[0]}
     totals = defaultdict(float)
     for (item, _), share in products.items():
         totals[item] += share
     projected = {
         tree: totals[tree[0], 0, len(words), "copy"]
-        * math.prod(products[e] / totals[e[0]] for e in edges_of(tree))
+        * math.prod(products[e] / totals[e[0]] for e in refined.edges_of(tree))
         for tree in posteriors[0]
     }
-    by_rules = {tree: max_rule(tree, products) for tree in posteriors[0]}
+    by_rules = {tree: refined.max_rule(tree, products) for tree in posteriors[0]}
     for decoding, scores in (("projection", projected), ("max-rule", by_rules)):
-        best = scores[parse(parser, words, decoding)]
+        best = scores[refined.parse(parser, words, decoding)]
         assert best == pytest.approx(max(scores.values()), rel=1e-10)
-    shares = parser.project(forest_of(parser, words)).shares
+    shares = parser.project(refined.forest_of(parser, words)).shares
     assert_allclose(np.sort(shares[shares > 0.0]), sorted(products.values()), rtol=1e-8)
 
 
 def test_product_of_grammars_that_share_no_tree():
-    treebank = make_treebank([("S", ("A", "a")), ("S", ("B", "a"))])
+    treebank = refined.make_treebank([("S", ("A", "a")), ("S", ("B", "a"))])
     zeros = RefinedTables.zeros(treebank.rules, 1)
     tables = [zeros._replace(unary=zeros.unary.copy()) for _ in range(2)]
     for place, logs in enumerate(tables):
         logs.unary[place] = -np.inf
     for others, expected in (([], ("S", ("B", "a"))), (tables[1:], None)):
-        parser = parser_of(treebank, tables[0], others=others, coarse_logs=zeros)
-        assert parse(parser, "a", "max-rule") == expected
+        parser = refined.parser_of(treebank, tables[0], others=others, coarse_logs=zeros)
+        assert refined.parse(parser, "a", "max-rule") == expected
 
 
 def test_estimators_climb_from_noise_of_their_own():
     """Each grammar of a product starts elsewhere; one of them is that of a single fit."""
     options = {"max_iter": 30, "tol": 1e-3}
-    bounds = fit(TREES, 3, max_iter=30, tol=0.0).lower_bounds_
+    bounds = refined.fit(refined.TREES, 3, max_iter=30, tol=0.0).lower_bounds_
     assert len(bounds) > 3
     assert np.all(np.diff(bounds) >= 0.0)
-    one, three = (fit(TREES, 3, n_products=n, **options) for n in (1, 3))
+    one, three = (refined.fit(refined.TREES, 3, n_products=n, **options) for n in (1, 3))
     grammars = [scaled.weights.binary for scaled in three._parser._scaled]
     assert len(grammars) == 3
     assert not any(np.allclose(grammars[i], grammars[i - 1]) for i in range(3))

@@ -22,21 +22,12 @@ from exact.oracles import split_merge as oracle
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skdp.grammar._refinement import _split_merge
+from skdp.grammar._refinement import _split_merge as split_merge
 from skdp.grammar._refinement._ascent import (
     MaximumLikelihoodRefinement,
     RefinedTables,
     count_nodes,
     expect,
-)
-from skdp.grammar._refinement._split_merge import (
-    SplitMergeSchedule,
-    SubsymbolSplitMerge,
-    choose_merges,
-    find_losses,
-    merge_pairs,
-    shares_of_pairs,
-    smooth,
-    split_in_two,
 )
 from skdp.grammar._refinement._treebank import TreebankLexicon
 
@@ -78,7 +69,9 @@ def short(monkeypatch):
 def make_run(*schedule):
     treebank, rng = make_treebank(), np.random.default_rng(0)
     lexicon = TreebankLexicon([["a", "b", "c"]], 1)
-    return SubsymbolSplitMerge(treebank, lexicon, SplitMergeSchedule(*schedule), rng), treebank
+    return split_merge.SubsymbolSplitMerge(
+        treebank, lexicon, split_merge.SplitMergeSchedule(*schedule), rng
+    ), treebank
 
 
 # Expectation maximization
@@ -160,7 +153,7 @@ def test_splits_without_noise_change_nothing(n_components):
     treebank, sizes = make_treebank(), np.array([3, 1, 2])
     logs = draw_grammar(treebank, sizes)
     nodes = nodes_of(treebank, logs)
-    made = split_in_two(sizes, nodes, n_components)
+    made = split_merge.split_in_two(sizes, nodes, n_components)
     assert made.sizes.tolist() == np.minimum(2 * sizes, n_components).tolist()
     halves = made.apply(logs, treebank.rules)
     before, after = (expect(treebank, each)[0] for each in (logs, halves))
@@ -177,8 +170,8 @@ def test_splits_without_noise_change_nothing(n_components):
             assert made.partner[s, made.partner[s, z]] == z
     assert not new_nodes[np.arange(new_nodes.shape[1]) >= made.sizes[:, None]].any()
     is_first = made.partner > np.arange(made.partner.shape[1])
-    share = shares_of_pairs(made.partner, new_nodes)
-    back = merge_pairs(made.sizes, made.partner, is_first, share)
+    share = split_merge.shares_of_pairs(made.partner, new_nodes)
+    back = split_merge.merge_pairs(made.sizes, made.partner, is_first, share)
     assert back.sizes.tolist() == sizes.tolist()
     for mine, other in zip(back.apply(halves, treebank.rules), logs, strict=True):
         assert_allclose(np.exp(mine), np.exp(other), atol=1e-15)
@@ -202,7 +195,7 @@ def draw_pairs(sizes, seed=0, trees=TREES):
     """Return a treebank, a random grammar, pairs of its subsymbols, and the shares of the first."""
     treebank = make_treebank(trees)
     logs, partner = draw_grammar(treebank, sizes, seed), pairs_of(sizes)
-    return treebank, logs, partner, shares_of_pairs(partner, nodes_of(treebank, logs))
+    return treebank, logs, partner, split_merge.shares_of_pairs(partner, nodes_of(treebank, logs))
 
 
 def share_of(nodes, pair):
@@ -219,7 +212,7 @@ def test_merged_grammar(seed):
     for s, z in np.argwhere(partner > np.arange(n)):
         is_merged = np.zeros(partner.shape, dtype=bool)
         is_merged[s, z] = True
-        made = merge_pairs(np.array(SIZES), partner, is_merged, share)
+        made = split_merge.merge_pairs(np.array(SIZES), partner, is_merged, share)
         pair = (names[s], z), (names[s], z + 1)
         expected = oracle.merged(weights, *pair, share_of(nodes, pair))
         moved = {(names[s], y): (names[s], y - 1) for y in range(z + 2, SIZES[s])}
@@ -233,7 +226,7 @@ def test_merged_grammar(seed):
 def test_losses_are_exact_if_no_tree_has_two_such_nodes(seed):
     """The log likelihood of the merged grammar is the one before, less the loss."""
     treebank, logs, partner, share = draw_pairs((2, 2, 4), seed, ONE_S)
-    losses = find_losses(treebank, logs, partner, share)
+    losses = split_merge.find_losses(treebank, logs, partner, share)
     weights, n = weights_of(treebank.rules, logs), 4
     nodes = oracle.expected_nodes(ONE_S, weights, n)
     before = math.log(oracle.likelihood(ONE_S, weights, n))
@@ -248,7 +241,7 @@ def test_losses_are_exact_if_no_tree_has_two_such_nodes(seed):
 def test_losses_take_every_node_by_itself():
     """Where trees have several: each factor is exact, all else left as it is."""
     treebank, logs, partner, share = draw_pairs((2, 2, 3))
-    losses = find_losses(treebank, logs, partner, share)
+    losses = split_merge.find_losses(treebank, logs, partner, share)
     weights, n = weights_of(treebank.rules, logs), 3
     nodes = oracle.expected_nodes(TREES, weights, n)
     for s, name in enumerate(treebank.rules.symbols):
@@ -266,8 +259,8 @@ def test_losses_take_every_node_by_itself():
 @pytest.mark.parametrize(("merge_share", "n_merged"), [(0.0, 0), (0.5, 2), (0.75, 3), (1.0, 4)])
 def test_the_cheapest_merges_are_made(merge_share, n_merged):
     treebank, logs, partner, share = draw_pairs(SIZES, 1)
-    chosen, share = choose_merges(treebank, logs, partner, merge_share)
-    losses = find_losses(treebank, logs, partner, share)
+    chosen, share = split_merge.choose_merges(treebank, logs, partner, merge_share)
+    losses = split_merge.find_losses(treebank, logs, partner, share)
     is_first = partner > np.arange(4)
     assert chosen.sum() == n_merged
     assert not chosen[~is_first].any()
@@ -276,7 +269,7 @@ def test_the_cheapest_merges_are_made(merge_share, n_merged):
 
 
 def test_subsymbols_without_nodes_are_merged_evenly():
-    share = shares_of_pairs(pairs_of((2, 2)), np.array([[0.0, 0.0], [3.0, 1.0]]))
+    share = split_merge.shares_of_pairs(pairs_of((2, 2)), np.array([[0.0, 0.0], [3.0, 1.0]]))
     assert share.tolist() == [[0.5, 0.5], [0.75, 0.25]]
 
 
@@ -287,13 +280,13 @@ def test_smoothing():
     """S has words and children; rules go to the mean over used subsymbols, and sum to 1."""
     treebank, sizes = make_treebank(ONE_S), (1, 2, 3)
     rules, logs = treebank.rules, draw_grammar(treebank, sizes)
-    made = smooth(logs, rules, 0.2, 0.5)
+    made = split_merge.smooth(logs, rules, 0.2, 0.5)
     by_name = dict(zip(rules.symbols, sizes, strict=True))
     expected = oracle.smoothed(positive(weights_of(rules, logs)), by_name, 0.2, 0.5)
     assert positive(weights_of(rules, made)) == pytest.approx(expected)
     totals = count_nodes(rules, RefinedTables(*map(np.exp, made)))
     assert_allclose(totals, np.arange(3) < np.array(sizes)[:, None])
-    for mine, other in zip(smooth(logs, rules, 0.0, 0.0), logs, strict=True):
+    for mine, other in zip(split_merge.smooth(logs, rules, 0.0, 0.0), logs, strict=True):
         assert_allclose(np.exp(mine), np.exp(other), rtol=1e-12)
 
 

@@ -261,6 +261,8 @@ def test_score_of_a_fit():
         given, scored = (values[own].tolist() for own in split_groups(np.array([0, 2]), values))
         logs = [complete(problem, m, given, scored, m.concentration) for m in fit._models]
         expected.append(np.log(np.mean(np.exp(logs))))
-    panel = SequencePanel.from_sequences([np.array(group) for group in new])
+    groups = [np.array(group) for group in new]
+    np.testing.assert_allclose(fit.score_samples(groups[:2]), expected, rtol=1e-9)
+    panel = SequencePanel.from_sequences(groups)
     np.testing.assert_allclose(fit.score_samples(panel), [*expected, 0.0], rtol=1e-9)
     assert fit.score(panel) == pytest.approx(np.mean(expected))

@@ -31,7 +31,7 @@ from exact.oracles.enumeration import (
     stirling,
     word_factor,
 )
-from exact.oracles.quadrature import beta_quadrature, gamma_quadrature
+from exact.oracles.power_law import moments, rules
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,23 +40,13 @@ class Problem(Words):
     alpha: Sequence[float]
     discount: float | None = 0.0
     concentration: float | None = None
+    discount_prior: tuple[float, float] = (1.0, 1.0)  # if the discount is None
     concentration_prior: tuple[float, float] = (1.0, 0.1)  # if the concentration is None
     labels: Sequence[set[int]] | None = None  # topics that the words of each node may have
 
     @property
     def words(self) -> list[int]:
         return [w for node in self.nodes for w in node]
-
-
-def rules(problem: Problem):
-    """Return the nodes of a (A, 1) and of b (1, B), and their weights (A, B)."""
-    a, of_a = np.array([problem.discount]), np.ones(1)
-    b, of_b = np.array([problem.concentration]), np.ones(1)
-    if problem.discount is None:
-        a, of_a = beta_quadrature(1.0, 1.0)
-    if problem.concentration is None:
-        b, of_b = gamma_quadrature(*problem.concentration_prior)
-    return a[:, np.newaxis], b[np.newaxis, :], np.outer(of_a, of_b)
 
 
 def count_customers(nodes, z) -> dict:
@@ -101,19 +91,9 @@ def enumerate_bursts(problem: Problem) -> SimpleNamespace:
                 for (_, k, w), t in of_nodes.items():
                     tables[k, w] += t
                 weights = rule * prior * value * factor_of_tables(problem, tables)
-                total = weights.sum()
-                if total == 0.0:  # excluded by a fixed topic
-                    continue
-                of_a, of_b = weights.sum(axis=1) / total, weights.sum(axis=0) / total
-                yield (
-                    total,
-                    {
-                        **of_topics(z, n_topics),
-                        "tables": tables,
-                        "discount": [of_a @ a[:, 0], of_a @ a[:, 0] ** 2],
-                        "log_concentration": [of_b @ np.log(b[0]), of_b @ np.log(b[0]) ** 2],
-                    },
-                )
+                if weights.sum() > 0.0:  # not excluded by a fixed topic
+                    values = {**of_topics(z, n_topics), **moments(weights, a, b)}
+                    yield weights.sum(), {"tables": tables, **values}
 
     return average(states())
 
@@ -209,15 +189,8 @@ def enumerate_tables_of_words(problem: SegmentedProblem) -> SimpleNamespace:
             n = segmented.word_counts(problem, z)
             prior = prod(prior_of(n[i:j], d) for d, (i, j) in enumerate(problem.ranges))
             for tables, weights in problem.of_words(z):
-                total = weights.sum()
-                if total == 0.0:  # excluded by a fixed topic
-                    continue
-                of_a, of_b = weights.sum(axis=1) / total, weights.sum(axis=0) / total
-                values = {
-                    "tables": tables,
-                    "discount": of_a @ a[:, 0],
-                    "log_concentration": of_b @ np.log(b[0]),
-                }
-                yield prior * total, values
+                if weights.sum() > 0.0:  # not excluded by a fixed topic
+                    means = {name: value[0] for name, value in moments(weights, a, b).items()}
+                    yield prior * weights.sum(), {"tables": tables, **means}
 
     return average(states())

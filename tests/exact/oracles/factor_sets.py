@@ -14,9 +14,10 @@ configuration."""
 import math
 from collections import Counter
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, pairwise, product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
+from exact.oracles.factorial_hmm import count, log_path
 from scipy import special
 
 
@@ -53,31 +54,6 @@ def log_likelihood(problem, bits):
         logs = np.linalg.slogdet(own)[1] + (y @ solved)[..., 0]
         result -= 0.5 * (logs + seen.sum() * math.log(2.0 * math.pi))
     return result
-
-
-def count(problem, path):
-    """Return the numbers of (on, off) first, (on, off) after off, and (off, on) after on."""
-    first, after_off, after_on = [0, 0], [0, 0], [0, 0]
-    begin = 0
-    for length in problem.lengths:
-        own = path[begin : begin + length]
-        begin += length
-        first[1 - own[0]] += 1
-        for before, bit in pairwise(own):
-            if before == 0:
-                after_off[1 - bit] += 1
-            else:
-                after_on[bit] += 1
-    return first, after_off, after_on
-
-
-def log_path(problem, path):
-    """Return log p(path) of one factor, with probabilities of transitions summed out."""
-    priors = problem.start_prior, problem.switch_on_prior, problem.switch_off_prior
-    return sum(
-        float(special.betaln(p + n, q + m) - special.betaln(p, q))
-        for (p, q), (n, m) in zip(priors, count(problem, path), strict=True)
-    )
 
 
 def log_intensity(problem, path):

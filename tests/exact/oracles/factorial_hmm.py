@@ -69,12 +69,12 @@ def log_obs(problem, bits):
     return sum(log_density(problem, row, tuple(on)) for row, on in steps)
 
 
-def count(problem, bits, f):
+def count(problem, path):
     """Return the numbers of (on, off) first, (on, off) after off, and (off, on) after on."""
     first, after_off, after_on = [0, 0], [0, 0], [0, 0]
-    for path in split(problem, bits[:, f].tolist()):
-        first[1 - path[0]] += 1
-        for before, bit in pairwise(path):
+    for own in split(problem, path):
+        first[1 - own[0]] += 1
+        for before, bit in pairwise(own):
             if before == 0:
                 after_off[1 - bit] += 1
             else:
@@ -82,14 +82,18 @@ def count(problem, bits, f):
     return first, after_off, after_on
 
 
+def log_path(problem, path):
+    """Return log p(path) of one factor, with probabilities of transitions summed out."""
+    priors = problem.start_prior, problem.switch_on_prior, problem.switch_off_prior
+    return sum(
+        float(special.betaln(p + n, q + m) - special.betaln(p, q))
+        for (p, q), (n, m) in zip(priors, count(problem, path), strict=True)
+    )
+
+
 def log_bits(problem, bits):
     """Return log p(bits), with probabilities of transitions summed out."""
-    priors = problem.start_prior, problem.switch_on_prior, problem.switch_off_prior
-    result = 0.0
-    for f in range(problem.n_factors):
-        for (p, q), (n, m) in zip(priors, count(problem, bits, f), strict=True):
-            result += float(special.betaln(p + n, q + m) - special.betaln(p, q))
-    return result
+    return sum(log_path(problem, path) for path in bits.T.tolist())
 
 
 def log_bits_given(problem, bits, startprob, transmat):
@@ -126,7 +130,7 @@ def expect(problem):
         mean, square = np.empty((problem.n_factors, 3)), np.empty((problem.n_factors, 3))
         for f in range(problem.n_factors):
             for row, ((p, q), (n, m)) in enumerate(
-                zip(priors, count(problem, bits, f), strict=True)
+                zip(priors, count(problem, bits[:, f].tolist()), strict=True)
             ):
                 on, off = (q + m, p + n) if row == 2 else (p + n, q + m)
                 mean[f, row] = on / (on + off)

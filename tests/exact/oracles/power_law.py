@@ -65,6 +65,15 @@ def rules(problem: Problem):
     return a[:, np.newaxis], b[np.newaxis, :], np.outer(of_a, of_b)
 
 
+def moments(weights: np.ndarray, a: np.ndarray, b: np.ndarray) -> dict:
+    """Return two moments of a and of log b by their weights (A, B)."""
+    of_a, of_b = (weights.sum(axis=axis) / weights.sum() for axis in (1, 0))
+    return {
+        "discount": [of_a @ a[:, 0], of_a @ a[:, 0] ** 2],
+        "log_concentration": [of_b @ np.log(b[0]), of_b @ np.log(b[0]) ** 2],
+    }
+
+
 def counts_of(problem: Problem, z: Sequence[int]) -> np.ndarray:
     """Return M_kw."""
     counts = np.zeros((len(problem.alpha), problem.n_features), dtype=int)
@@ -113,17 +122,7 @@ def enumerate_power_law(problem: Problem) -> SimpleNamespace:
             for chosen in product(*[range(min(n, 1), n + 1) for n in counts.ravel().tolist()]):
                 tables = np.reshape(chosen, counts.shape)
                 weights = rule * prior * word_factor(problem, counts, tables, a, b)
-                total = weights.sum()
-                of_a, of_b = weights.sum(axis=1) / total, weights.sum(axis=0) / total
-                yield (
-                    total,
-                    {
-                        **topics,
-                        "tables": tables,
-                        "discount": [of_a @ a[:, 0], of_a @ a[:, 0] ** 2],
-                        "log_concentration": [of_b @ np.log(b[0]), of_b @ np.log(b[0]) ** 2],
-                    },
-                )
+                yield weights.sum(), {**topics, "tables": tables, **moments(weights, a, b)}
 
     return average(states())
 

@@ -31,19 +31,9 @@ from exact.oracles.latent import concentration
 from exact.oracles.regression import Logistic, Poisson, log_coef_evidence, log_linear_evidence
 from exact.oracles.student_t import log_column_evidence
 
+from skdp import emissions
 from skdp._numeric._random import make_seed_sequence, make_stream
 from skdp.data import SequencePanel
-from skdp.emissions import (
-    AutoregressiveEmission,
-    BernoulliEmission,
-    CategoricalEmission,
-    GaussianEmission,
-    IndependentEmissions,
-    MultinomialEmission,
-    PoissonEmission,
-    RegressionEmission,
-    StudentTEmission,
-)
 from skdp.sequence import FixedSimilarity
 from skdp.sequence._hmm._messages import KnownStates, LabeledPanel
 from skdp.sequence._hmm._sampler import HMMSampler
@@ -86,19 +76,19 @@ def as_rows(sequences):
 def symbols(sequences, state_sampler="ffbs", **more):
     evidence = of_rows(partial(log_symbol_evidence, prior=(0.5, 0.5)))
     problem = Problem(as_rows(sequences), evidence, **more)
-    return Case(problem, CategoricalEmission(2, 0.5), state_sampler)
+    return Case(problem, emissions.CategoricalEmission(2, 0.5), state_sampler)
 
 
 def symbols_of_drawn_concentration(sequences, base, prior, **more):
     latent = concentration(as_rows(sequences), base, prior)
-    emission = CategoricalEmission(len(base), concentration_prior=prior, base=base)
+    emission = emissions.CategoricalEmission(len(base), concentration_prior=prior, base=base)
     problem = Problem(as_rows(sequences), latent=latent, **more)
     return Case(problem, emission, figures=lambda sampler: [np.log(sampler.emission.concentration)])
 
 
 def numbers(rows, prior=LINE, covariance_type="full", **more):
     scale = np.array(prior.scale)
-    emission = GaussianEmission(
+    emission = emissions.GaussianEmission(
         covariance_type, mean_prior=prior.mean, mean_precision_prior=prior.precision,
         degrees_of_freedom_prior=prior.freedom,
         covariance_prior=scale if covariance_type == "full" else np.diag(scale),
@@ -111,7 +101,7 @@ def numbers(rows, prior=LINE, covariance_type="full", **more):
 def changes(sequences, prior=SLOPE, **more):
     """Numbers, of which NaN are missing, that depend on earlier ones."""
     rows, n_lags = as_rows(sequences), len(prior.precision) - 1
-    emission = AutoregressiveEmission(
+    emission = emissions.AutoregressiveEmission(
         n_lags, coef_prior=prior.coefs, coef_precision_prior=prior.precision,
         degrees_of_freedom_prior=prior.freedom, covariance_prior=prior.scale,
     )  # fmt: skip
@@ -156,57 +146,57 @@ OTHERS = {
     "bits": (
         (((0.0, 0.0), (1.0, 0.0), (1.0, 1.0)), ((NAN, 1.0), (1.0, 1.0), (NAN, NAN))),
         partial(log_bit_evidence, prior=(0.6, 0.8)),
-        BernoulliEmission((0.6, 0.8)),
+        emissions.BernoulliEmission((0.6, 0.8)),
     ),
     "bags": (
         (((2.0, 0.0), (0.0, 1.0), (1.0, 1.0)), ((NAN, NAN), (0.0, 2.0), (0.0, 0.0))),
         partial(log_row_evidence, prior=(0.4, 0.7)),
-        MultinomialEmission([0.4, 0.7]),
+        emissions.MultinomialEmission([0.4, 0.7]),
     ),
     "counts": (
         (((2.0, 0.0), (NAN, 1.0), (3.0, NAN)), ((NAN, NAN), (0.0, 3.0), (2.0, 0.0))),
         partial(log_count_evidence, shape=0.8, rate=0.3),
-        PoissonEmission(0.8, 0.3),
+        emissions.PoissonEmission(0.8, 0.3),
     ),
     "gaps in symbols": (
         (((0.0,), (0.0,), (NAN,)), ((2.0,), (NAN,), (2.0,), (0.0,))),
         partial(log_symbol_evidence, prior=(0.4, 0.7, 0.2)),
-        CategoricalEmission(3, [0.4, 0.7, 0.2]),
+        emissions.CategoricalEmission(3, [0.4, 0.7, 0.2]),
     ),
     "mixed": (
         (((0.0, 0.3, 2.0), (1.0, -1.2, NAN), (0.0, NAN, 0.0)), ((NAN, 2.0, 1.0), (1.0, 0.7, 2.0))),
         log_mixed_evidence,
-        IndependentEmissions(
+        emissions.IndependentEmissions(
             [
-                ("bit", BernoulliEmission((0.6, 0.8)), [0]),
-                ("kind", CategoricalEmission(3, [0.3, 1.0, 0.7]), slice(2, 3)),
-                ("level", GaussianEmission(**MIXED_LINE), 1),
+                ("bit", emissions.BernoulliEmission((0.6, 0.8)), [0]),
+                ("kind", emissions.CategoricalEmission(3, [0.3, 1.0, 0.7]), slice(2, 3)),
+                ("level", emissions.GaussianEmission(**MIXED_LINE), 1),
             ]
         ),
     ),
     "outliers": (
         (((-0.9,), (0.1,), (6.0,)), ((1.0,), (NAN,), (-1.6,))),
         log_outlier_evidence,
-        StudentTEmission(1.5, **MIXED_LINE),
+        emissions.StudentTEmission(1.5, **MIXED_LINE),
     ),
     "choices": (
         (((1.0, 2.0), (0.0, -1.5), (1.0, 0.4)), ((0.0, 1.8), (NAN, 0.3), (1.0, -2.0))),
         partial(log_coef_evidence, prior=COEFS),
-        RegressionEmission(
+        emissions.RegressionEmission(
             0, 1, "bernoulli", coef_prior=[COEFS.mean], coef_precision_prior=COEFS.precision
         ),
     ),
     "spikes": (
         (((3.0, 1.0), (0.0, -1.2), (1.0, 0.4)), ((0.0, 1.4), (NAN, 0.3), (4.0, -0.8))),
         partial(log_coef_evidence, prior=RATES),
-        RegressionEmission(
+        emissions.RegressionEmission(
             0, 1, "poisson", coef_prior=[RATES.mean], coef_precision_prior=RATES.precision
         ),
     ),
     "responses": (
         (((1.1, 1.0), (-0.9, -1.0), (0.4, -1.2)), ((NAN, 0.3), (-1.4, 1.3), (0.8, 0.9))),
         partial(log_linear_evidence, prior=SLOPE),
-        RegressionEmission(
+        emissions.RegressionEmission(
             0, 1, coef_prior=SLOPE.coefs, coef_precision_prior=SLOPE.precision,
             degrees_of_freedom_prior=SLOPE.freedom, covariance_prior=SLOPE.scale,
         ),
@@ -236,7 +226,7 @@ def make_chain_sampler(
     known, more = panel, ()
     if problem.known is not None:
         known = LabeledPanel(panel, KnownStates(np.concatenate(problem.known), n_states))
-    if isinstance(emission, AutoregressiveEmission):
+    if isinstance(emission, emissions.AutoregressiveEmission):
         more = (panel.ptr,)
     return HMMSampler(
         known,

@@ -1,12 +1,9 @@
 """Fits that go on from a file."""
 
-import contextlib
 import os
 import pickle
-import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -261,17 +258,6 @@ class TestRefusals:
         self.refuse(tmp_path, f"{tmp_path} is a folder")
         self.refuse(tmp_path / "no" / "file", "folder", error=FileNotFoundError)
 
-    @pytest.mark.parametrize(
-        "params",
-        [
-            *({"every_sweeps": value} for value in (0, 1.5, True)),
-            *({"every_seconds": value} for value in (None, 0, "600")),
-        ],
-    )
-    def test_parameters(self, params):
-        with pytest.raises(ValueError, match="every_s"):
-            Checkpoint("file", **params)
-
 
 @needs_callbacks
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -347,91 +333,3 @@ def test_an_old_scikit_learn_is_named(monkeypatch):
     monkeypatch.setattr("skdp.callback._checkpoint.has_callbacks", lambda: False)
     with pytest.raises(RuntimeError, match=rf"1\.9 or later.*{sklearn.__version__}"):
         Checkpoint("file")
-
-
-CHILD = """
-import sys
-import numpy as np
-from skdp.callback import Checkpoint
-from skdp.grammar import HDPPCFG
-from skdp.sequence import HDPHMMLT
-from skdp.utils._checking import acting_after
-
-kind, path, max_iter = sys.argv[1], sys.argv[2], int(sys.argv[3])
-rng = np.random.default_rng(0)
-if kind == "sequences":
-    X = [rng.normal(size=(50, 2)) for _ in range(4)]
-    model = HDPHMMLT(4, max_iter=max_iter, burn_in=10, thin=7, random_state=0)
-else:
-    X = [rng.integers(0, 9, 12) for _ in range(20)]
-    model = HDPPCFG(6, max_iter=max_iter, tol=0.0, random_state=0)
-if path:
-    model.set_callbacks(Checkpoint(path, every_sweeps=20))
-told = []
-
-
-def tell_once(n_done):
-    if not told:
-        print("at", n_done, flush=True)
-        told.append(n_done)
-
-
-with acting_after(model, "is_done", tell_once):
-    model.fit(X)
-result = model.lower_bounds_ if kind == "grammar" else model.trace_["log_joint"]
-print(np.asarray(result).tobytes().hex())
-"""
-
-
-def run_to_the_end(kind, path, max_iter):
-    """Return the learned attributes of the fit."""
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD, kind, path, str(max_iter)], capture_output=True, text=True,
-        timeout=500,
-    )  # fmt: skip
-    assert child.returncode == 0, child.stderr
-    return child.stdout.split()[-1]
-
-
-def run_and_kill(kind, path, seconds):
-    """Kill a fit without end after a new checkpoint; return the number of its first sweep."""
-    before = os.stat(path).st_mtime_ns if os.path.exists(path) else 0
-    with subprocess.Popen(
-        [sys.executable, "-c", CHILD, kind, path, str(10**8)], stdout=subprocess.PIPE, text=True
-    ) as child:
-        _, first = child.stdout.readline().split()
-        while child.poll() is None and (
-            not os.path.exists(path) or os.stat(path).st_mtime_ns == before
-        ):
-            time.sleep(0.005)
-        time.sleep(seconds)
-        child.send_signal(signal.SIGKILL)
-        child.wait(timeout=60)
-    return int(first)
-
-
-@needs_callbacks
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_kill_9(tmp_path):
-    """A fit that is killed five times, each time gone on with in another process."""
-    kind = "sequences"
-    moments = np.random.default_rng(0).uniform(0.02, 0.4, 5)
-    path = str(tmp_path / "file")
-    firsts = [run_and_kill(kind, path, seconds) for seconds in moments]
-    assert firsts == sorted(firsts)
-    assert firsts[0] < firsts[-1]  # it went on from a checkpoint
-    max_iter = firsts[-1] + 10_000
-    assert run_to_the_end(kind, path, max_iter) == run_to_the_end(kind, "", max_iter)
-
-
-@needs_callbacks
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_kill_9_in_an_ascent(tmp_path):
-    """A fit that comes to an end, whenever it is killed before."""
-    path = str(tmp_path / "file")
-    for seconds in np.random.default_rng(1).uniform(0.0, 0.1, 5):
-        with contextlib.suppress(ValueError):  # it was done before
-            run_and_kill("grammar", path, seconds)
-    assert run_to_the_end("grammar", path, 10**8) == run_to_the_end("grammar", "", 10**8)

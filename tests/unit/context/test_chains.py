@@ -1,7 +1,5 @@
 """Chains that HDPBackoffClassifier chooses, and what they predict."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -200,14 +198,3 @@ def test_large_classes_and_many_rows_are_sampled():
     again = clone(model).fit(X[order], y[order])
     assert_array_equal(found.predict_proba(X[:50]), again.predict_proba(X[:50]))
     assert found.score(X, y) > 0.99
-
-
-def test_columns_of_measurements_warn():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"size": rng.random(100), "kind": rng.integers(0, 3, 100)})
-    y = (X["size"] > 0.5).to_numpy()
-    with pytest.warns(UserWarning, match=r"'size'.*KBinsDiscretizer"):
-        HDPBackoffClassifier(**FEW).fit(X.where(X["size"] > 0.1), y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)
-        HDPBackoffClassifier(**FEW).fit(X.assign(size=(X["size"] * 4).round()), y)

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
 from skdp.context import (
     CollinsBackoffClassifier,
@@ -264,15 +263,6 @@ def test_classes_and_scores(model):
     alone = clone(model).fit([["a"], ["b"]], [3, 3])
     assert alone.predict([["a"], ["c"]]).tolist() == [3, 3]
     assert_allclose(alone.predict_proba([["a"], ["c"]]), 1.0)
-
-
-def test_levels_are_selected():
-    search = GridSearchCV(
-        CollinsBackoffClassifier(),
-        {"gamma": [0.1, 5.0], "levels": [[0], [2, 0], [[0, 1, 2]]]},
-        scoring="neg_log_loss",
-    ).fit(*make_events())
-    assert search.best_params_["levels"] == [0]
 
 
 @pytest.mark.parametrize("gamma", [2**31, 2**63, 2**70, 1e300])

@@ -8,8 +8,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from skdp.context import (
-    CollinsBackoffClassifier,
-    HDPBackoffClassifier,
     LexicalizedEventModel,
     extract_events,
 )
@@ -74,27 +72,6 @@ def test_levels_are_those_of_the_events():
     assert roots.classifiers_["root1"].levels == [[0]]
 
 
-def test_probability_of_a_tree_by_hand():
-    """This classifier uses only the first level of each event."""
-    model = LexicalizedEventModel(Counts()).fit([*TREES, "(NP (NN fish))"])
-    factors = [
-        (4 + 1) / (5 + 2),  # S VBD at the root of 4 trees in 5; NP NN is the other outcome
-        (1 + 1) / (4 + 3),  # ate in 1 of 4 given VBD; ate, fish, saw
-        # Heads: IN, NN, NP, PRP, VBD, VP
-        (4 + 1) / (4 + 6),  # VP in all 4 S
-        (4 + 1) / (4 + 6),  # VBD in all 4 VP
-        (4 + 1) / (12 + 6),  # PRP in 4 of 12 NP
-        # Modifiers: NP NN, NP PRP, PP IN, STOP
-        (3 + 1) / (12 + 4),  # NP PRP is 3 of 12 in S, STOP is 2 * 4 of them
-        ((8 + 1) / (12 + 4)) ** 2,
-        ((8 + 1) / (13 + 4)) ** 2,  # VP has 5 modifiers
-        ((24 + 1) / (25 + 4)) ** 2,  # NP has 1
-        (2 + 1) / (4 + 5),  # she is 2 of 4 PRP; fish, he, salt, she, with
-    ]
-    tree = "(S (NP (PRP she)) (VP (VBD ate)))"
-    np.testing.assert_allclose(model.score_samples([tree]), [np.log(factors).sum()])
-
-
 def test_scores():
     model = LexicalizedEventModel(Counts()).fit(TREES)
     scores = model.score_samples(TREES)
@@ -156,27 +133,6 @@ def test_kinds_of_events_that_never_occur():
     bare = LexicalizedEventModel(Counts()).fit(["(X (UH yes))"])
     assert tuple(bare.classifiers_) == ("root1", "root2", "unary", "mod1")
     assert bare.score_samples(["(X (UH yes))"]).tolist() == [0.0]
-
-
-@pytest.mark.parametrize(
-    "classifier", [CollinsBackoffClassifier(), HDPBackoffClassifier(max_iter=10, random_state=0)]
-)
-def test_backoff_classifiers(classifier):
-    """The predicted outcomes of the classifiers agree with their probabilities."""
-    model = LexicalizedEventModel(classifier).fit(TREES)
-    unseen = [TREES[1].replace("fish", "salt"), TREES[0].replace("fish", "whales")]
-    scores = model.score_samples([*TREES, *unseen])
-    assert np.isfinite(scores).tolist() == [True] * 5 + [False]
-    expected = np.zeros(5)
-    for event, fitted in model.classifiers_.items():
-        events = extract_events([*TREES, unseen[0]], event)
-        if event == "root1":  # always the same
-            continue
-        assert fitted.levels == events.levels
-        columns = np.searchsorted(fitted.classes_, events.y)
-        shares = fitted.predict_proba(events.X)[np.arange(len(columns)), columns]
-        expected += np.bincount(events.tree_index, np.log(shares), 5)
-    np.testing.assert_allclose(scores[:5], expected, rtol=1e-6)
 
 
 def test_parses_are_ranked():

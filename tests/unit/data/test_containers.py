@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - importing enables
 from sklearn.model_selection import (
     GroupKFold,
-    HalvingGridSearchCV,
     KFold,
     StratifiedKFold,
     cross_validate,
@@ -217,13 +215,6 @@ def test_pipelines(X, transformer, tmp_path):
     frame = union.fit_transform(X)
     assert isinstance(frame, pd.DataFrame)
     assert frame.columns.tolist() == union.get_feature_names_out().tolist()
-
-
-def test_halving_grid_search():
-    grid = {"smoothing": [0.1, 1.0, 100.0]}
-    search = HalvingGridSearchCV(WordGroups(), grid, min_resources=6, cv=3, random_state=0)
-    assert search.fit(TEXT_CORPUS).transform(TEXT_CORPUS).shape == (N, 3)
-    assert len(set(search.cv_results_["mean_test_score"])) > 3
 
 
 @pytest.mark.slow

@@ -151,26 +151,6 @@ def test_malformed_files_are_named(kind, tmp_path):
 
 
 @all_kinds
-def test_what_is_no_folder(split, whole, tmp_path):
-    X = split(whole, 2)
-    (tmp_path / "file").write_text("x")
-    for folders in (3, None, b"part", {}, np.array(3), True):
-        with pytest.raises(TypeError, match="folders must be a list of paths, or a single pa"):
-            type(X).from_files(folders)
-    with pytest.raises(TypeError, match=r"folders\[1\] must be a str or a path-like.*int"):
-        type(X).from_files([tmp_path, 3])
-    with pytest.raises(ValueError, match="folders must hold at least one folder, got none"):
-        type(X).from_files([])
-    for place in (tmp_path / "none", tmp_path / "file"):
-        message = rf"partition 0 \({place.name}\).*no folder"
-        with pytest.raises(FileNotFoundError, match=message):
-            type(X).from_files(place)
-    for act in (whole.save, type(whole).load, X.to_files):
-        with pytest.raises(TypeError, match="folder must be a str or a path-like object"):
-            act(3)
-
-
-@all_kinds
 def test_nothing_changes_if_saving_fails(split, whole, tmp_path, monkeypatch):
     """In the middle of a container, or in the second partition."""
     old, new = tmp_path / "old", tmp_path / "new"

@@ -268,15 +268,6 @@ def test_frequencies_of_sentences():
     assert_shares(numbers_of(corpus, sentences), np.append(expected, 1.0 - expected.sum()))
 
 
-@pytest.mark.slow
-def test_lengths_of_mice():
-    corpus = make_pcfg_corpus(8_000, random_state=4)
-    adjectives = np.diff(corpus.data.ptr) - 5  # of two noun phrases, each geometric from 0
-    expected = np.array([(k + 1) * 0.5 ** (k + 2) for k in range(6)])
-    counts = np.bincount(np.minimum(adjectives, 6), minlength=7)
-    assert_shares(counts, np.append(expected, 1.0 - expected.sum()))
-
-
 def test_limited_lengths():
     """Draws given the length, also of a grammar whose trees may be infinite."""
     corpus = make_pcfg_corpus(20_000, grammar=WILD, max_length=4, random_state=5)

@@ -8,7 +8,6 @@ from sklearn.metrics import adjusted_rand_score
 from unit.emissions.helpers import Parts
 
 from skdp.emissions import (
-    AutoregressiveEmission,
     GaussianEmission,
     IndependentEmissions,
     StudentTEmission,
@@ -176,12 +175,6 @@ def test_mostly_constant_columns_of_heavy_tails():
     values[5] = -9999.0
     prior = StudentTEmission().make_sampler(values.reshape(-1, 1), 2).prior
     assert prior.scale[0, 0, 0] < 1.0
-
-
-def test_regressions_with_values_out_of_reach_warn():
-    values, _ = observe(1e12)
-    with pytest.warns(UserWarning, match="column 0 of X are outliers"):
-        AutoregressiveEmission().make_sampler(values, 2, np.array([0, 200]))
 
 
 @pytest.mark.parametrize(

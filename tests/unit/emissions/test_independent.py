@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from refusals.samples import Complete
 from sklearn.base import BaseEstimator, clone
 from unit.emissions.helpers import stream
 from unit.sequence.hmm_models import quick
@@ -47,12 +48,6 @@ def with_gaps(X):
     X = [x.copy() for x in X]
     X[0][3:5, 0] = X[1][2, 3] = np.nan
     return X
-
-
-class Complete(PoissonEmission):
-    """Counts without missing values."""
-
-    allows_nan = False
 
 
 class Model(SimpleNamespace):

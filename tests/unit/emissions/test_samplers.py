@@ -7,19 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from unit.emissions.helpers import log_obs, started, stream
 
-from skdp.emissions import (
-    AutoregressiveEmission,
-    BernoulliEmission,
-    BinaryFactorEmission,
-    CategoricalEmission,
-    CollapsedEmission,
-    GaussianEmission,
-    IndependentEmissions,
-    MultinomialEmission,
-    PoissonEmission,
-    RegressionEmission,
-    StudentTEmission,
-)
+from skdp import emissions
 from skdp.emissions._common._protocol import values_for
 from skdp.emissions._discrete._bernoulli import BernoulliModel
 from skdp.emissions._discrete._categorical import CategoricalModel
@@ -40,22 +28,22 @@ MIXED = np.column_stack([ROWS[:, 0], COUNTS[:, 0], SYMBOLS])
 EVENTS = np.column_stack([COUNTS, SYMBOLS])
 PARTS = [("level", "gaussian", [0]), ("counts", "poisson", 1), ("kind", "categorical", 2)]
 CASES = {
-    "full": (GaussianEmission(), ROWS, 1),
-    "diag": (GaussianEmission("diag", covariance_prior="auto"), ROWS, 1),
-    "student t": (StudentTEmission("auto"), ROWS, 1),
-    "student t, diag": (StudentTEmission(covariance_type="diag"), ROWS, 1),
-    "autoregressive": (AutoregressiveEmission(2), ROWS, 0),
-    "poisson": (PoissonEmission(), COUNTS, 1),
-    "bernoulli": (BernoulliEmission(), BITS, 1),
-    "categorical": (CategoricalEmission(), SYMBOLS, 1),
-    "multinomial": (MultinomialEmission(), EVENTS, 3),
-    "regression": (RegressionEmission(0), ROWS, 0),
-    "logistic": (RegressionEmission(0, output="bernoulli"), CHOICES, 0),
-    "poisson regression": (RegressionEmission(1, output="poisson"), MIXED[:, :2], 0),
-    "factors": (BinaryFactorEmission(2), ROWS, 1),
-    "probit factors": (BinaryFactorEmission("auto", output="probit"), BITS, 1),
-    "amplitudes": (BinaryFactorEmission(2, amplitude_variance="auto"), ROWS, 1),
-    "mixed": (IndependentEmissions(PARTS), MIXED, 1),
+    "full": (emissions.GaussianEmission(), ROWS, 1),
+    "diag": (emissions.GaussianEmission("diag", covariance_prior="auto"), ROWS, 1),
+    "student t": (emissions.StudentTEmission("auto"), ROWS, 1),
+    "student t, diag": (emissions.StudentTEmission(covariance_type="diag"), ROWS, 1),
+    "autoregressive": (emissions.AutoregressiveEmission(2), ROWS, 0),
+    "poisson": (emissions.PoissonEmission(), COUNTS, 1),
+    "bernoulli": (emissions.BernoulliEmission(), BITS, 1),
+    "categorical": (emissions.CategoricalEmission(), SYMBOLS, 1),
+    "multinomial": (emissions.MultinomialEmission(), EVENTS, 3),
+    "regression": (emissions.RegressionEmission(0), ROWS, 0),
+    "logistic": (emissions.RegressionEmission(0, output="bernoulli"), CHOICES, 0),
+    "poisson regression": (emissions.RegressionEmission(1, output="poisson"), MIXED[:, :2], 0),
+    "factors": (emissions.BinaryFactorEmission(2), ROWS, 1),
+    "probit factors": (emissions.BinaryFactorEmission("auto", output="probit"), BITS, 1),
+    "amplitudes": (emissions.BinaryFactorEmission(2, amplitude_variance="auto"), ROWS, 1),
+    "mixed": (emissions.IndependentEmissions(PARTS), MIXED, 1),
 }
 """Emissions, values, and how many values of a row may be missing if others are there."""
 
@@ -125,7 +113,7 @@ def test_detached_samplers_are_small_and_go_on_where_they_were(name):
 def test_collapsed_emissions(name):
     sampler = start(name)[0]
     is_factors = name in ("factors", "probit factors", "amplitudes")
-    assert isinstance(sampler, CollapsedEmission) is not is_factors
+    assert isinstance(sampler, emissions.CollapsedEmission) is not is_factors
 
 
 def known_models():

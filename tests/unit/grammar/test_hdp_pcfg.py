@@ -18,14 +18,9 @@ from unit.grammar.small_grammars import (
     quick,
 )
 
-from skdp._executors import LocalExecutor
 from skdp.data import PartitionedSentences, TokenSequences
 from skdp.feature_extraction import TokenVectorizer
 from skdp.grammar import HDPPCFG, ParseTree
-from skdp.grammar._chart._engine import expected_counts
-from skdp.grammar._induction._ascent import start_weights
-from skdp.grammar._induction._layout import GrammarLayout
-from skdp.grammar._induction._partitions import DistributedSentences
 from skdp.utils._checking import interrupt, same_fit
 
 
@@ -393,17 +388,6 @@ def test_partitions_differ_by_rounding(n_partitions):
     assert_allclose(parts.binary_probs_, whole.binary_probs_, rtol=1e-8)
     same_fit(model_of(n_jobs=2).fit(split(n_partitions)), parts)
     assert parts.n_words_ == parts.n_features_in_ == 5
-
-
-def test_expected_counts_are_those_of_all_sentences():
-    weights = start_weights(GrammarLayout(5, 2, None), np.full(2, 0.5), np.random.default_rng(1))
-    expected = expected_counts(CORPUS[np.diff(CORPUS.ptr) > 0], weights)
-    with LocalExecutor(None) as executor:
-        data = DistributedSentences(split(9), executor)
-        log_likelihood, counts = data.rule_counts(np.dtype("float64"), weights)
-    assert_allclose(log_likelihood, expected.log_prob.sum(), rtol=1e-13)
-    for part, whole in zip(counts, expected[1:], strict=True):
-        assert_allclose(part, whole, rtol=1e-12)
 
 
 def test_predictions_of_partitions(tmp_path):

@@ -7,20 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skdp.grammar import ParseTree, binarize
 from skdp.grammar._chart._ascents import MIN_WEIGHT, TopPrior
 from skdp.grammar._refinement import _ascent
-from skdp.grammar._refinement._ascent import (
-    ChildRows,
-    PairRows,
-    RefinedTables,
-    _sizes,
-    count_coarse,
-    expect,
-    joined,
-    log_gem,
-    log_joint,
-    maximize,
-    renamed,
-    split,
-)
 from skdp.grammar._refinement._treebank import CoarseRules, TreebankLexicon, flatten
 
 
@@ -60,18 +46,20 @@ def treebank():
     [(1, [1]), (2, [2]), (15, [15]), (16, [2, 4, 8, 16]), (20, [3, 5, 10, 20])],
 )
 def test_sizes(n_components, sizes):
-    assert _sizes(n_components) == sizes
+    assert _ascent._sizes(n_components) == sizes
 
 
 @pytest.mark.parametrize("n_components", [3, 4, 5, 6])
 def test_split_grammar_is_the_same(monkeypatch, n_components):
     """But for the noise: trees keep their probability, halves have the counts of what was one."""
     trees, rng = treebank(), np.random.default_rng(0)
-    coarse = count_coarse(trees)
-    logs = split(RefinedTables(*(np.log(part + 1.0) - 3.0 for part in coarse)), 3, rng)
+    coarse = _ascent.count_coarse(trees)
+    logs = _ascent.split(
+        _ascent.RefinedTables(*(np.log(part + 1.0) - 3.0 for part in coarse)), 3, rng
+    )
     monkeypatch.setattr(_ascent, "_NOISE", 0.0)
-    before, counts = expect(trees, logs)
-    after, new_counts = expect(trees, split(logs, n_components, rng))
+    before, counts = _ascent.expect(trees, logs)
+    after, new_counts = _ascent.expect(trees, _ascent.split(logs, n_components, rng))
     assert_allclose(after, before, rtol=1e-12)
     for old, new in zip(counts, new_counts, strict=True):
         totals = (table.reshape(len(table), -1).sum(axis=1) for table in (new, old))
@@ -82,8 +70,8 @@ def test_split_grammar_is_the_same(monkeypatch, n_components):
 
 def test_noise():
     """Halves differ, by at most that, and evenly."""
-    flat = RefinedTables(*map(np.zeros_like, count_coarse(treebank())))
-    made = split(flat, 8, np.random.default_rng(0))
+    flat = _ascent.RefinedTables(*map(np.zeros_like, _ascent.count_coarse(treebank())))
+    made = _ascent.split(flat, 8, np.random.default_rng(0))
     shift = made.binary + 2.0 * np.log(8.0)
     assert np.all(np.abs(shift) <= 0.5)
     assert np.abs(shift).max() > 0.49
@@ -125,13 +113,13 @@ def count(uses, rename=lambda symbol, subsymbol: subsymbol):
     tables = {name: np.zeros((len(o), *[K] * o.shape[1])) for name, o in OWNERS.items()}
     for name, rule, subsymbols in uses:
         tables[name][(rule, *map(rename, OWNERS[name][rule], subsymbols))] += 1.0
-    return RefinedTables(**tables)
+    return _ascent.RefinedTables(**tables)
 
 
 @pytest.mark.parametrize("symbol", [0, 1, 2])
 def test_join(symbol):
     uses = draw_uses()
-    found = joined(count(uses), RULES, symbol, 2, 0)
+    found = _ascent.joined(count(uses), RULES, symbol, 2, 0)
     expected = count(uses, lambda s, z: 0 if s == symbol and z == 2 else z)
     for table, other in zip(found, expected, strict=True):
         assert_array_equal(table, other)
@@ -141,7 +129,7 @@ def test_rename():
     order = np.array([[2, 0, 1], [1, 0, 2], [0, 1, 2]])
     place = np.argsort(order, axis=1)  # subsymbol order[s, i] becomes i
     counts, expected = count(draw_uses()), count(draw_uses(), lambda s, z: int(place[s, z]))
-    for table, other in zip(renamed(counts, order, RULES), expected, strict=True):
+    for table, other in zip(_ascent.renamed(counts, order, RULES), expected, strict=True):
         assert_array_equal(table, other)
 
 
@@ -149,11 +137,11 @@ def test_rename():
 
 RNG = np.random.default_rng(0)
 N_SYMBOLS, N_SUBSYMBOLS = 3, 4
-CHILDREN = ChildRows(
+CHILDREN = _ascent.ChildRows(
     1.5, np.array([0, 2], dtype=np.int32), -RNG.gamma(4.0, size=(2, N_SUBSYMBOLS)),
     np.array([1.0, 4.0]),
 )  # fmt: skip
-PAIRS = PairRows(
+PAIRS = _ascent.PairRows(
     2.5, np.array([0, 1, 2], dtype=np.int32), np.array([1, 1, 0], dtype=np.int32),
     -RNG.gamma(20.0, size=(3, N_SUBSYMBOLS, N_SUBSYMBOLS)), np.array([4.0, 8.0, 4.0]),
 )  # fmt: skip
@@ -163,7 +151,7 @@ PAIRS = PairRows(
 def test_gradient_matches_differences(concentration):
     """Without counts the prior is left: the sum over symbols."""
     beta = RNG.dirichlet(np.full(N_SUBSYMBOLS, 2.0), N_SYMBOLS)
-    slopes = log_joint(beta, concentration, CHILDREN, PAIRS)[1]
+    slopes = _ascent.log_joint(beta, concentration, CHILDREN, PAIRS)[1]
     step = 1e-6
     for s in range(N_SYMBOLS):
         for i in range(N_SUBSYMBOLS - 1):
@@ -171,21 +159,21 @@ def test_gradient_matches_differences(concentration):
             for sign in (1.0, -1.0):  # along the simplex
                 moved = beta.copy()
                 moved[s, [i, -1]] += sign * step, -sign * step
-                values.append(log_joint(moved, concentration, CHILDREN, PAIRS)[0])
+                values.append(_ascent.log_joint(moved, concentration, CHILDREN, PAIRS)[0])
             difference = (values[0] - values[1]) / (2.0 * step)
             assert difference == pytest.approx(slopes[s, i] - slopes[s, -1], rel=1e-5, abs=1e-5)
     prior = TopPrior("gem", concentration)
     expected = sum(prior.log_density(row) for row in beta)
-    assert log_gem(beta, concentration)[0] == pytest.approx(expected)
-    assert log_gem(np.ones((2, 1)), concentration)[0] == 0.0
+    assert _ascent.log_gem(beta, concentration)[0] == pytest.approx(expected)
+    assert _ascent.log_gem(np.ones((2, 1)), concentration)[0] == 0.0
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_maximize_climbs(seed):
     beta = np.random.default_rng(seed).dirichlet(np.full(N_SUBSYMBOLS, 1.0), N_SYMBOLS)
     beta = MIN_WEIGHT + (1.0 - N_SUBSYMBOLS * MIN_WEIGHT) * beta
-    found = maximize(beta, 1.0, CHILDREN, PAIRS)
+    found = _ascent.maximize(beta, 1.0, CHILDREN, PAIRS)
     assert_allclose(found.sum(axis=1), 1.0)
     assert found.min() >= MIN_WEIGHT * (1.0 - 1e-6)
-    before, after = (log_joint(b, 1.0, CHILDREN, PAIRS)[0] for b in (beta, found))
+    before, after = (_ascent.log_joint(b, 1.0, CHILDREN, PAIRS)[0] for b in (beta, found))
     assert after > before

@@ -16,7 +16,7 @@ from skdp.inference._convergence import warn_of_climbs
 from skdp.inference._trace import Trace
 from skdp.mixture import DPMixture
 from skdp.sequence import HDPHMMLT, FixedSimilarity
-from skdp.topics import GibbsLDA, LatentDirichletCoClustering, SegmentedTopicModel
+from skdp.topics import GibbsLDA, SegmentedTopicModel
 from skdp.utils._checking import interrupt
 
 CORPUS = make_segmented_corpus(30, random_state=0).data
@@ -39,39 +39,6 @@ def collected():
         messages = []
         yield messages
         messages += [str(w.message) for w in caught]
-
-
-@pytest.mark.parametrize(
-    ("model", "seed"),
-    [
-        (model(50), seed)
-        for seed, model in enumerate(
-            [GibbsLDA, SegmentedTopicModel, LatentDirichletCoClustering, GibbsLDA]
-        )
-    ],
-)
-def test_far_too_many_topics_and_few_sweeps(model, seed):
-    model.set_params(**SHORT).set_params(random_state=seed)
-    with pytest.warns(ConvergenceWarning, match=r"the log joint still climbs.*Raise max_iter"):
-        model.fit(CORPUS)
-
-
-@pytest.mark.parametrize("start", ["random", "all alike", "apart"])
-def test_a_chain_from_afar(start):
-    """From topics that are drawn, the same, or of no words in common, with too few sweeps."""
-    init = start
-    if start != "random":
-        words = np.arange(CORPUS.n_features)
-        init = np.full((10, CORPUS.n_features), 1.0 if start == "all alike" else 1e-6)
-        init[words % 10, words] = 1.0
-    model = SegmentedTopicModel(10, init=init, burn_in=0, **SHORT)
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter and burn_in"):
-        model.fit(CORPUS)
-
-
-def test_chains_of_sequences_climb_too():
-    with pytest.warns(ConvergenceWarning, match="HDPHMMLT: the log joint still climbs"):
-        HDPHMMLT(20, init="random", burn_in=0, **SHORT).fit(EIGHT_STATES)
 
 
 def test_chains_that_fall():

@@ -50,20 +50,6 @@ def test_an_interrupt_is_not_lost_without_a_check():
         press()
 
 
-def test_the_second_one_does_not_wait():
-    reached = []
-
-    def run():
-        with InterruptGuard():
-            press()
-            press()
-            reached.append("more")
-
-    with pytest.raises(KeyboardInterrupt):
-        run()
-    assert not reached
-
-
 def test_the_old_handler_is_back():
     before = signal.getsignal(signal.SIGINT)
     with InterruptGuard() as guard:

@@ -77,16 +77,6 @@ def test_evenly_spaced_takes_both_ends():
     assert evenly_spaced([4, 5, 6], 1) == [6]
 
 
-def test_a_longer_plan_keeps_what_was_kept():
-    first = Schedule(10, 5, 1, 3)
-    assert first.stored == {6, 8, 10}
-    longer = Schedule(20, 10, 1, 3, first.kept, first.stored, 10)
-    assert longer.kept == set(range(6, 21))
-    assert longer.stored == {6, 13, 20}
-    assert Schedule(12, 10, 1, 5, first.kept, first.stored, 10).stored == {6, 8, 10, 12}
-    assert Schedule(8, 4, 1, 3, first.kept, first.stored, 10).stored == first.stored
-
-
 def test_the_last_sweep_counts_as_long_as_it_is_the_last():
     first = Schedule(11, 5, 2, 5)
     assert (first.kept, first.last, first.stored) == ({6, 8, 10}, 11, {6, 8, 10})

@@ -13,32 +13,9 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from unit.inspection.figures import axes_of, check_texts, drawn_texts
 
-from skdp import inspection
+import skdp.inspection as show
 from skdp.grammar import ParseTree
 from skdp.inference import Trace
-from skdp.inspection import (
-    ChangePointDisplay,
-    ClusterDisplay,
-    ClusterTreeDisplay,
-    CoAssignmentDisplay,
-    ComponentCountDisplay,
-    FactorDisplay,
-    ForecastDisplay,
-    GrammarDisplay,
-    HellingerDisplay,
-    LexiconDisplay,
-    LowerBoundDisplay,
-    ParseTreeDisplay,
-    PerplexityDisplay,
-    SegmentationDisplay,
-    SegmentMixingDisplay,
-    StateSequenceDisplay,
-    TopicAlignmentDisplay,
-    TopicEvolutionDisplay,
-    TopicTreeDisplay,
-    TraceDisplay,
-    TransitionDisplay,
-)
 
 HALVES = np.full((2, 2), 0.5)
 SHARES = np.array([[0.5, 0.5], [0.2, 0.8]])
@@ -79,17 +56,18 @@ OPTIONS = {
     "TransitionDisplay": {"kind": "space"},
 }
 
-ALONE = [
-    ChangePointDisplay([0.0, 1.0]),
-    ClusterDisplay(ROWS[:2], [0, 1]), ClusterTreeDisplay(LINKAGE), CoAssignmentDisplay([[0, 1]]),
-    ComponentCountDisplay([1.0]), FactorDisplay(BITS), ForecastDisplay([1.0], [0.0], [2.0]),
-    GrammarDisplay(*RULES), HellingerDisplay([0.5]), LexiconDisplay([["a"]]),
-    LowerBoundDisplay([1.0, 2.0]), ParseTreeDisplay(TREE), PerplexityDisplay({"a": {1: 2.0}}),
-    SegmentMixingDisplay([1.0]), SegmentationDisplay("a", []), StateSequenceDisplay([0, 1]),
-    TopicAlignmentDisplay(HALVES), TopicEvolutionDisplay(SHARES), TopicTreeDisplay(LINKAGE),
-    TraceDisplay(TRACE), TransitionDisplay(HALVES),
-]  # fmt: skip
-"""Displays of arrays."""
+ALONE = {
+    "ChangePointDisplay": [[0.0, 1.0]], "ClusterDisplay": [ROWS[:2], [0, 1]],
+    "ClusterTreeDisplay": [LINKAGE], "CoAssignmentDisplay": [[[0, 1]]],
+    "ComponentCountDisplay": [[1.0]], "FactorDisplay": [BITS],
+    "ForecastDisplay": [[1.0], [0.0], [2.0]], "GrammarDisplay": RULES, "HellingerDisplay": [[0.5]],
+    "LexiconDisplay": [[["a"]]], "LowerBoundDisplay": [[1.0, 2.0]], "ParseTreeDisplay": [TREE],
+    "PerplexityDisplay": [{"a": {1: 2.0}}], "SegmentMixingDisplay": [[1.0]],
+    "SegmentationDisplay": ["a", []], "StateSequenceDisplay": [[0, 1]],
+    "TopicAlignmentDisplay": [HALVES], "TopicEvolutionDisplay": [SHARES],
+    "TopicTreeDisplay": [LINKAGE], "TraceDisplay": [TRACE], "TransitionDisplay": [HALVES],
+}  # fmt: skip
+"""Arrays that each display draws."""
 
 every_display = pytest.mark.parametrize("name", MODELS)
 
@@ -100,19 +78,19 @@ def model_of(name):
 
 
 def draw(name, model, *arguments, ax=None):
-    display = getattr(inspection, name)
+    display = getattr(show, name)
     make = getattr(display, "from_estimator", None) or display.from_estimators
     others = [model] if name == "TopicAlignmentDisplay" else arguments or MODELS[name][1:]
     return make(model, *others, ax=ax, **OPTIONS.get(name, {}))
 
 
 def alone(name):
-    (display,) = (each for each in ALONE if type(each).__name__ == name)
-    return display
+    return getattr(show, name)(*ALONE[name])
 
 
 def test_the_table_is_complete():
-    assert {name for name in dir(inspection) if name.endswith("Display")} == set(MODELS)
+    displays = {name for name in dir(show) if name.endswith("Display")}
+    assert displays == set(MODELS) == set(ALONE)
 
 
 @every_display
@@ -165,40 +143,40 @@ def test_without_matplotlib(name, monkeypatch):
 # --- names ----------------------------------------------------------------------------------------
 
 NAMED = {
-    "tree names": lambda a, b: TopicTreeDisplay(LINKAGE, names=[a, b]),
-    "alignment": lambda a, b: TopicAlignmentDisplay(HALVES, names=(a, b)),
-    "row_names": lambda a, b: TopicAlignmentDisplay(HALVES, row_names=[a, b]),
-    "column_names": lambda a, b: TopicAlignmentDisplay(HALVES, column_names=[a, b]),
-    "topic_names": lambda a, b: TopicEvolutionDisplay(SHARES, topic_names=[a, b]),
-    "topics in bars": lambda a, b: TopicEvolutionDisplay(SHARES, topic_names=[a, b]).plot(
+    "tree names": lambda a, b: show.TopicTreeDisplay(LINKAGE, names=[a, b]),
+    "alignment": lambda a, b: show.TopicAlignmentDisplay(HALVES, names=(a, b)),
+    "row_names": lambda a, b: show.TopicAlignmentDisplay(HALVES, row_names=[a, b]),
+    "column_names": lambda a, b: show.TopicAlignmentDisplay(HALVES, column_names=[a, b]),
+    "topic_names": lambda a, b: show.TopicEvolutionDisplay(SHARES, topic_names=[a, b]),
+    "topics in bars": lambda a, b: show.TopicEvolutionDisplay(SHARES, topic_names=[a, b]).plot(
         kind="bar"
     ),
-    "part_names": lambda a, b: TopicEvolutionDisplay(
+    "part_names": lambda a, b: show.TopicEvolutionDisplay(
         SHARES, boundaries=[1], part_names=[a, b]
     ).plot(axes_of(30, 3)),
-    "mixed parts": lambda a, b: SegmentMixingDisplay(
+    "mixed parts": lambda a, b: show.SegmentMixingDisplay(
         [1, 0.5], boundaries=[1], part_names=[a, b]
     ).plot(axes_of(30, 3)),
-    "distances": lambda a, b: HellingerDisplay([np.nan, 0.2], name=b).plot(
-        HellingerDisplay([np.nan, 0.1], name=a).plot().ax_
+    "distances": lambda a, b: show.HellingerDisplay([np.nan, 0.2], name=b).plot(
+        show.HellingerDisplay([np.nan, 0.1], name=a).plot().ax_
     ),
-    "state_names": lambda a, b: TransitionDisplay(HALVES, state_names=[a, b]),
-    "states in space": lambda a, b: TransitionDisplay(
+    "state_names": lambda a, b: show.TransitionDisplay(HALVES, state_names=[a, b]),
+    "states in space": lambda a, b: show.TransitionDisplay(
         HALVES, locations=BITS, state_names=[a, b]
     ).plot(kind="space"),
-    "states of steps": lambda a, b: StateSequenceDisplay([0, 1], state_names=[a, b]),
-    "labels": lambda a, b: StateSequenceDisplay([0, 1], [a, b]),
-    "columns of steps": lambda a, b: StateSequenceDisplay(
+    "states of steps": lambda a, b: show.StateSequenceDisplay([0, 1], state_names=[a, b]),
+    "labels": lambda a, b: show.StateSequenceDisplay([0, 1], [a, b]),
+    "columns of steps": lambda a, b: show.StateSequenceDisplay(
         [0, 1], observations=HALVES, column_names=[a, b]
     ),
-    "factor_names": lambda a, b: FactorDisplay(BITS, factor_names=[a, b]),
-    "factors of steps": lambda a, b: StateSequenceDisplay(BITS, factor_names=[a, b]),
-    "bounds": lambda a, b: LowerBoundDisplay([[1.0, 2.0], [1.0, 3.0]], names=[a, b]),
-    "perplexities": lambda a, b: PerplexityDisplay({a: {1: 3.0, 2: 2.0}, b: {2: 4.0}}),
-    "clusters": lambda a, b: ClusterDisplay(HALVES, [0, 1], column_names=[a, b]),
-    "trees": lambda a, b: ParseTreeDisplay([TREE, TREE], names=[a, b]).plot(n_columns=2),
-    "words": lambda a, b: GrammarDisplay(*RULES, feature_names=[a, b]),
-    "symbols": lambda a, b: GrammarDisplay(*RULES, symbol_names=[a, b]),
+    "factor_names": lambda a, b: show.FactorDisplay(BITS, factor_names=[a, b]),
+    "factors of steps": lambda a, b: show.StateSequenceDisplay(BITS, factor_names=[a, b]),
+    "bounds": lambda a, b: show.LowerBoundDisplay([[1.0, 2.0], [1.0, 3.0]], names=[a, b]),
+    "perplexities": lambda a, b: show.PerplexityDisplay({a: {1: 3.0, 2: 2.0}, b: {2: 4.0}}),
+    "clusters": lambda a, b: show.ClusterDisplay(HALVES, [0, 1], column_names=[a, b]),
+    "trees": lambda a, b: show.ParseTreeDisplay([TREE, TREE], names=[a, b]).plot(n_columns=2),
+    "words": lambda a, b: show.GrammarDisplay(*RULES, feature_names=[a, b]),
+    "symbols": lambda a, b: show.GrammarDisplay(*RULES, symbol_names=[a, b]),
 }
 ODD = "$\\bad{$ \\$x\n5%_^ Σ日\u200c\u00adم<b>&amp;\x00\udc80"
 

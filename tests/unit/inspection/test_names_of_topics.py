@@ -1,7 +1,6 @@
 """Names that topics have from seed words or `name_topics` are shown in every display of topics."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 
 from skdp.inspection import TopicAlignmentDisplay, TopicEvolutionDisplay, TopicTreeDisplay
@@ -37,16 +36,3 @@ def test_displays(model):
     own = model.name_topics(WORDS, n=1).get_feature_names_out().tolist()
     for texts in texts_of_displays(model):
         assert {*own} <= texts
-
-
-def test_coarse_views(model):
-    tree = model.topic_tree()
-    names = model.reduce_topics(2).topic_names_
-    labels = tree.labels(2)
-    expected = [None, None]
-    for k, name in enumerate(SEEDS):
-        before = expected[labels[k]]
-        expected[labels[k]] = name if before is None else f"{before} + {name}"
-    assert names == expected
-    assert model.reduce_topics(1).topic_names_ == ["Justice + Sport"]
-    assert np.shape(model.reduce_topics(1).components_) == (1, 6)

@@ -1,9 +1,7 @@
 """NestedPitmanYorLM and CollocationPitmanYorLM: input, results and continuation."""
 
 import pickle
-import re
 import tracemalloc
-import warnings
 from functools import cache, partial
 
 import numpy as np
@@ -79,28 +77,6 @@ def test_characters_are_code_points():
     marked = ["\ufeff" + X[0], *X[1:]]
     np.testing.assert_array_equal(fitted().score_samples(marked), fitted().score_samples(X))
     assert fitted().predict(marked) == fitted().predict(X)
-
-
-LONG = "".join(X * 5)
-
-
-@pytest.mark.parametrize(
-    ("texts", "is_warned"),
-    [
-        ([LONG, ""], True),
-        ([[letter for sample in IDS * 5 for letter in sample], []], True),
-        ([LONG, LONG], False),
-        (["".join(X)], False),
-    ],
-    ids=["text", "ids", "two", "short"],
-)
-def test_a_text_that_nobody_cut(texts, is_warned):
-    """Its words would be learned from other strings, and there are none."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model(max_iter=2, anneal=None).fit(texts)
-    pattern = "one string, of 1920 characters.*cut it into lines"
-    assert any(re.search(pattern, str(each.message)) for each in caught) == is_warned
 
 
 @every_kind
@@ -323,19 +299,6 @@ def test_states(kind):
     else:
         assert last.word_tables[1] >= last.word_tables[0]
         assert (last.word_length, last.end_probability) == (7.0, 0.95)
-
-
-@every_kind
-def test_going_on(kind):
-    """A fit in two parts, pickled between them, is one in a whole, bit for bit."""
-    params = {} if kind == "collocations" else {"type_moves": 1.0}
-    params |= {"burn_in": 4, "warm_start": True}
-    straight = model(kind, **params).fit(X)
-    first = model(kind, max_iter=5, **params).fit(X)
-    second = pickle.loads(pickle.dumps(first)).set_params(max_iter=8).fit(X)
-    assert second.segmentations_ == straight.segmentations_
-    assert second.score(X) == straight.score(X)
-    assert second.trace_["log_joint"].tolist() == straight.trace_["log_joint"].tolist()
 
 
 @pytest.mark.parametrize(

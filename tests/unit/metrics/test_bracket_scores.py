@@ -55,48 +55,39 @@ def test_shares():
     assert scores.f1 == 10 / 13
 
 
-def test_unlabelled():
-    predicted = "(0 (1 (2 the) (3 cat)) (4 (5 (6 ate) (7 fish)) (8 (9 and) (9 rice))) (9 .))"
-    # Of 0-6, 0-2, 2-6, 2-4, 4-6 the first three are true, of 0-6, 0-2, 2-6, 3-6.
-    assert counts(TRUE, predicted, labelled=False) == (3, 5, 4)
-    assert counts(TRUE, predicted, labelled=False, trivial=False) == (2, 4, 3)
-    assert counts(TRUE, predicted) == (0, 5, 4)
+SPANS = "(0 (1 (2 the) (3 cat)) (4 (5 (6 ate) (7 fish)) (8 (9 and) (9 rice))) (9 .))"
+# Of 0-6, 0-2, 2-6, 2-4, 4-6 the first three are true, of 0-6, 0-2, 2-6, 3-6.
+SYMBOLS = "(S1 (S1 (S0 the) (S1 cat)) (S0 (S1 ate) (S1 (S0 fish) (S1 (S1 and) (S1 rice)))))"
+WORDS = "(S (NP (PRP he)) (VP (VB ran)))"
+ONCE, TWICE = "(S (NP (A a) (B b)) (C c))", "(S (NP (NP (A a) (B b))) (C c))"
+STOP, OTHER = "(ROOT (S (A a) (. .)))", "(X (S (A a)) (. .))"
 
 
-def test_symbols_of_grammars_are_no_roots():
-    """S1 is what some parsers call the root, and the second symbol of a grammar here."""
-    predicted = "(S1 (S1 (S0 the) (S1 cat)) (S0 (S1 ate) (S1 (S0 fish) (S1 (S1 and) (S1 rice)))))"
-    assert counts(TRUE.replace(" (. .)", ""), predicted, labelled=False) == (4, 5, 4)
-
-
-def test_one_word_brackets_are_trivial():
-    true = "(S (NP (PRP he)) (VP (VB ran)))"
-    assert counts(true, true) == (3, 3, 3)
-    assert counts(true, true, trivial=False) == (0, 0, 0)
-    assert counts(true, true, labelled=False) == (3, 3, 3)
-
-
-def test_repeated_brackets():
-    """min(n, m) of n and m equal brackets match; without labels a chain is one bracket."""
-    once, twice = "(S (NP (A a) (B b)) (C c))", "(S (NP (NP (A a) (B b))) (C c))"
-    assert counts(once, twice) == (2, 3, 2)
-    assert counts(twice, once) == (2, 2, 3)
-    assert counts(twice, twice) == (3, 3, 3)
-    assert counts(once, twice, labelled=False) == (2, 2, 2)
-    assert counts(once, "(S (X (NP (A a) (B b))) (C c))") == (2, 3, 2)
-
-
-def test_function_tags():
-    assert counts("(S-TPC=2 (NP-SBJ (A a) (B b)) c)", "(S (NP=1 (A a) (B b)) c)") == (2, 2, 2)
-    # Labels that begin with a mark are no deleted ones, but for words, whose labels stay whole.
-    assert counts("(S (-NONE- (A a) (B b)) c)", "(S a b c)") == (1, 1, 2)
-    assert counts("(S (X (-NONE- a)) (-NONE b))", "(S (-NONE b))") == (1, 1, 1)
-
-
-def test_same_labels():
-    first, second = "(S (ADVP (A a) (B b)) c)", "(S (PRT (A a) (B b)) c)"
-    assert counts(first, second) == counts(second, first) == (2, 2, 2)
-    assert counts(first, second, same_labels=()) == (1, 2, 2)
+@pytest.mark.parametrize(
+    ("true", "predicted", "options", "expected"),
+    [
+        (TRUE, SPANS, {"labelled": False}, (3, 5, 4)),
+        (TRUE, SPANS, {"labelled": False, "trivial": False}, (2, 4, 3)),
+        (TRUE, SPANS, {}, (0, 5, 4)),
+        # S1 is what some parsers call the root, and the second symbol of a grammar here.
+        (TRUE.replace(" (. .)", ""), SYMBOLS, {"labelled": False}, (4, 5, 4)),
+        # Brackets of one word are trivial.
+        (WORDS, WORDS, {}, (3, 3, 3)),
+        (WORDS, WORDS, {"trivial": False}, (0, 0, 0)),
+        (WORDS, WORDS, {"labelled": False}, (3, 3, 3)),
+        # min(n, m) of n and m equal brackets match; without labels a chain is one bracket.
+        (ONCE, TWICE, {}, (2, 3, 2)),
+        (TWICE, ONCE, {}, (2, 2, 3)),
+        (TWICE, TWICE, {}, (3, 3, 3)),
+        (ONCE, TWICE, {"labelled": False}, (2, 2, 2)),
+        (ONCE, "(S (X (NP (A a) (B b))) (C c))", {}, (2, 3, 2)),
+        (STOP, OTHER, {}, (1, 2, 1)),  # X spans what S does
+        (STOP, OTHER, {"deleted_labels": ()}, (0, 2, 2)),
+        (STOP, OTHER, {"deleted_labels": ("X", "ROOT")}, (0, 1, 1)),
+    ],
+)
+def test_options(true, predicted, options, expected):
+    assert counts(true, predicted, **options) == expected
 
 
 def evalb(true, predicted, deleted, same):
@@ -187,13 +178,6 @@ def test_none_is_a_tree_without_brackets():
     assert bracket_scores([tree, None], [tree, None]) == (1.0, 1.0, 1.0, 1.0, 2, 2, 2)
     assert bracket_scores([tree, tree], [tree, None]) == (1.0, 0.5, 2 / 3, 0.5, 2, 2, 4)
     assert bracket_scores([tree, None], [tree, tree]) == (0.5, 1.0, 2 / 3, 0.5, 2, 4, 2)
-
-
-def test_deleted_labels():
-    true, predicted = "(ROOT (S (A a) (. .)))", "(X (S (A a)) (. .))"
-    assert counts(true, predicted) == (1, 2, 1)  # X spans what S does
-    assert counts(true, predicted, deleted_labels=()) == (0, 2, 2)
-    assert counts(true, predicted, deleted_labels=("X", "ROOT")) == (0, 1, 1)
 
 
 def test_traces():

@@ -61,16 +61,6 @@ def test_alignment_against_all_permutations(n_other, seed):
     assert_allclose(distances, expected, rtol=1e-13)
 
 
-def test_alignment_undoes_a_permutation():
-    topics = draw(8, 30, 0)
-    shuffle = np.random.default_rng(0).permutation(8)
-    order, distances = align_topics(topics, topics[shuffle])
-    assert_array_equal(topics[shuffle][order], topics)
-    assert np.all(distances == 0.0)
-    order, distances = align_topics([[1, 2]], [[2, 4]])
-    assert (order.tolist(), distances.tolist()) == ([0], [0.0])
-
-
 # Segments. The second document is empty, the third a single segment.
 
 CORPUS = SegmentedCorpus.from_documents([[[0], [1], []], [], [[1]], [[2], [0]]])
@@ -116,13 +106,3 @@ def test_extremes():
     assert_allclose(segment_entropy(uniform, [0, 2]), math.log(6), rtol=1e-14)
     assert segment_deviation(uniform, uniform, [0, 1, 2]).tolist() == [0.0, 0.0]
     assert_allclose(segment_deviation(one[:1], one[1:], [0, 1]), math.sqrt(2))
-
-
-@pytest.mark.parametrize("concentration", [0.5, 3.0, 40.0])
-def test_the_process_has_the_variance_of_the_source(concentration):
-    """(5.9) with discount 0, where the process is a Dirichlet distribution."""
-    mu = np.array([[0.5, 0.3, 0.15, 0.05]])
-    nu = np.random.default_rng(0).dirichlet(concentration * mu[0], size=20_000)
-    expected = math.sqrt((1 - np.sum(mu**2)) / (1 + concentration))
-    (found,) = segment_deviation(mu, nu, [0, len(nu)])
-    assert abs(found / expected - 1) < 0.01

@@ -1,9 +1,7 @@
 """HDPMixture: attributes, what is said of new groups, draws."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy.special import logsumexp
 from sklearn.metrics import adjusted_rand_score
 
 from skdp.data import SequencePanel
@@ -79,15 +77,6 @@ def test_an_array_is_one_group():
     assert np.count_nonzero(scores < 0.0) == 20
 
 
-def test_data_frames():
-    frames = [pd.DataFrame(group, columns=["a", "b"]) for group in GROUPS]
-    model = HDPMixture(max_iter=4, random_state=0).fit(frames)
-    assert model.feature_names_in_.tolist() == ["a", "b"]
-    shares = model.set_output(transform="pandas").transform(frames)
-    assert shares.columns.tolist() == model.get_feature_names_out().tolist()
-    assert shares.shape == (6, model.n_components_)
-
-
 # New groups
 
 
@@ -136,22 +125,6 @@ def test_a_group_is_drawn_alike_in_few_or_many_calls(model, monkeypatch):
 
 
 # Scores and draws
-
-
-def test_average_over_samples(model):
-    panel = SequencePanel.from_sequences(GROUPS)
-    given, scored = split_groups(panel.ptr, panel.values)
-    halves = panel.values[given], panel.values[scored]
-    parts = [
-        sample.log_completions(panel.ptr, *halves, model._key + np.uint64(m))
-        for m, sample in enumerate(model._models)
-    ]
-    assert len(parts) == model.trace_.sweeps.size > 5
-    rows = logsumexp(parts, axis=0) - np.log(len(parts))
-    found = model.score_samples(GROUPS)
-    np.testing.assert_allclose(found, rows.reshape(6, 20).sum(axis=1))
-    assert model.score(GROUPS) == pytest.approx(rows.mean())
-    assert model.score_samples([[[0.0, 0.0]], GROUPS[0]]).tolist() == [0.0, found[0]]
 
 
 def test_scores_depend_on_the_shares_of_the_group(model):

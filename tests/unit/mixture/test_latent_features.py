@@ -5,9 +5,6 @@ import pytest
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from skdp.datasets import make_feature_images
 from skdp.mixture import IBPLatentFeatures
@@ -267,10 +264,3 @@ def test_given_numbers_are_kept():
     model = IBPLatentFeatures(**given, max_iter=4).fit(X)
     for name, value in given.items():
         assert getattr(model, f"{name}_") == pytest.approx(value)
-
-
-def test_in_a_pipeline_and_a_search():
-    pipeline = make_pipeline(StandardScaler(), IBPLatentFeatures(max_iter=6, random_state=0))
-    grid = {"ibplatentfeatures__noise_variance": [0.2, 1.0]}
-    search = GridSearchCV(pipeline, grid, cv=2).fit(X)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()

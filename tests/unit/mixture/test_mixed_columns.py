@@ -1,7 +1,5 @@
 """Mixtures of tables: names of columns, gaps, and columns of categories that do not differ."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -225,32 +223,3 @@ def test_many_rows_with_nothing_to_find():
     """Columns of noise are found with some of the rows: with all, clusters of noise are stable."""
     X = draw_symbols(1500, 6)
     assert DPMixture("categorical", **QUICK).fit(X).n_components_ == 1
-
-
-def test_numbers_that_may_be_labels_are_named():
-    zips = np.random.default_rng(0).choice([1001, 1203, 1310, 1499], size=(40, 2))
-    zips[0] = 1499
-    frame = pd.DataFrame(zips, columns=["home", "work"])
-    part = IndependentEmissions([("x", "gaussian", [0]), ("zip", "categorical", [1])])
-    for model, X, where in (
-        (DPMixture("categorical"), zips, r"0 \(of 2 such columns\)"),
-        (DPMixture("categorical"), frame, r"'home' \(of 2 such columns\)"),
-        (HDPMixture("categorical"), [frame, frame], r"'home' \(of 2 such columns\)"),
-        (PitmanYorMixture(part), zips, "1"),
-    ):
-        message = f"X, column {where}: its 4 different numbers .* of 1500 symbols, .* n_symbols"
-        with pytest.warns(UserWarning, match=message):
-            model.iter_sweeps(X)
-    given = CategoricalEmission(1500)
-    for emission, X in (
-        ("categorical", frame.astype("category")),
-        ("categorical", frame.astype(str)),
-        (given, zips),
-        (IndependentEmissions([("zip", given, [0, 1])]), zips),
-        ("categorical", np.random.default_rng(0).integers(1100, size=(200, 2))),
-        ("categorical", zips - 1000),
-        ("poisson", zips),
-    ):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            DPMixture(emission).iter_sweeps(X)

@@ -108,25 +108,6 @@ def test_zeros_duplicates_and_order(kind):
     assert_array_equal(unsorted.data, before)
 
 
-@pytest.mark.parametrize(
-    ("kind", "value", "message"),
-    [
-        ("multinomial", -1.0, "got -1 in column 5 of row 2"),
-        ("multinomial", 0.5, "got 0.5 in column 5 of row 2"),
-        ("multinomial", np.nan, "contains NaN"),
-        ("multinomial", np.inf, "contains infinity"),
-        ("bernoulli", 2.0, "must hold 0 and 1; got 2 in column 5 of row 2"),
-        ("poisson", 1.0, "dense data is required"),
-        ("gaussian", 1.0, "dense data is required"),
-    ],
-)
-def test_wrong_values(kind, value, message):
-    X = sparse.lil_array((4, 9))
-    X[2, 5], X[0, 1] = value, 1.0
-    with pytest.raises((TypeError, ValueError), match=message):
-        fit(kind, X.tocsr())
-
-
 @ignore
 def test_other_numbers_of_columns():
     model = fit("multinomial", sparse.csr_array(COUNTS), max_iter=3)

@@ -105,22 +105,3 @@ def test_states_of_wide_counts():
     assert adjusted_rand_score(z, model.predict(X)) > 0.8
     assert np.all(np.abs(model.emission_.dispersions - 0.5) < 0.25)
     assert np.isfinite(model.score(X))
-
-
-def test_what_is_not_available():
-    rows = np.array([[3, 0, 5], [1, 2, 2], [0, 1, 0], [2, 2, 2]])
-    emission = MultinomialEmission(row_concentration=5.0)
-    with pytest.raises(TypeError, match=r"row_concentration=...\) is for mixtures of rows"):
-        HDPHMMLT(3, emission=emission, max_iter=3).fit(rows)
-    model = DPMixture(emission, max_iter=5, random_state=0).fit(rows)
-    with pytest.raises(TypeError, match="which `explain` needs, are not available"):
-        model.explain()
-    with pytest.raises(TypeError, match="without drawn numbers of rows"):
-        model.to_arviz(rows)
-    with pytest.raises(ValueError, match="takes whole weights only"):
-        model.fit(rows, sample_weight=[0.5, 1.0, 1.0, 1.0])
-    for wrong in (PoissonEmission(dispersion=0.0), PoissonEmission(dispersion="yes")):
-        with pytest.raises(ValueError, match="'dispersion' parameter of PoissonEmission"):
-            DPMixture(wrong).fit(rows)
-    with pytest.raises(ValueError, match="'row_concentration' parameter of MultinomialEmission"):
-        DPMixture(MultinomialEmission(row_concentration=-1.0)).fit(rows)

@@ -10,7 +10,6 @@ from skdp.processes import (
     concentration_for_table_count,
     expected_table_count,
     gem_truncation_error,
-    sample_gem,
 )
 
 
@@ -113,17 +112,3 @@ def test_any_number_of_draws():
     with np.errstate(all="raise"):  # no warning of the log of 0
         assert gem_truncation_error(0, 0.5, 1.0, n=3) == 1.0
     assert gem_truncation_error(10**13, 0.0, 1.0) == 0.0
-
-
-def test_it_is_the_size_to_ask_for():
-    """The first number of sticks with a small error leaves little in nearly all draws."""
-    sizes = np.arange(1, 200)
-    n_components = int(sizes[np.argmax(gem_truncation_error(sizes, 0.1, 2.0) < 1e-4)])
-    generator = np.random.default_rng(0)
-    rest = [
-        1 - sample_gem(
-            n_components, discount=0.1, concentration=2.0, tolerance=0.0, random_state=generator
-        ).sum()
-        for _ in range(300)
-    ]  # fmt: skip
-    assert np.mean(np.array(rest) > 1e-2) <= 0.01 + 0.03  # by Markov's inequality

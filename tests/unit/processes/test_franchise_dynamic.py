@@ -3,52 +3,27 @@
 import numpy as np
 from numba import njit
 
-from skdp.processes._kernels_franchise_dynamic import (
-    CLOSED,
-    COUNT,
-    CUSTOMERS,
-    FIRST,
-    JOINED,
-    LEFT,
-    MASK,
-    N_CHANGES,
-    N_SPARE,
-    NEXT,
-    OPENED,
-    SIZE,
-    TABLES,
-    drop_cell,
-    empty_franchise,
-    find_cell,
-    find_or_add_cell,
-    leave_seat,
-    list_sizes,
-    record_change,
-    take_seat,
-    undo_changes,
-)
+from skdp.processes import _kernels_franchise_dynamic as kernels
 
 # Parts of kernels cannot be called from Python.
+NAMES = "find_cell find_or_add_cell drop_cell record_change undo_changes take_seat leave_seat"
 find, add, drop, change, undo, join, leave = (
-    njit(part.py_func)
-    for part in (
-        find_cell, find_or_add_cell, drop_cell, record_change, undo_changes, take_seat, leave_seat
-    )
-)  # fmt: skip
+    njit(getattr(kernels, name).py_func) for name in NAMES.split()
+)
 
 
 def sizes_of(f, cell):
     """Return the sizes of a cell's tables in the order of its list."""
-    sizes, entry = [], f.cells[cell, FIRST]
+    sizes, entry = [], f.cells[cell, kernels.FIRST]
     while entry >= 0:
-        sizes += [int(f.entries[entry, SIZE])] * f.entries[entry, COUNT]
-        entry = f.entries[entry, NEXT]
+        sizes += [int(f.entries[entry, kernels.SIZE])] * f.entries[entry, kernels.COUNT]
+        entry = f.entries[entry, kernels.NEXT]
     return sizes
 
 
 def test_cells_come_and_go():
     n = 3000
-    f = empty_franchise(5, n, 10, 4, 4, 1)
+    f = kernels.empty_franchise(5, n, 10, 4, 4, 1)
     rng = np.random.default_rng(0)
     cells, masks = {}, set()
     for _ in range(20_000):
@@ -60,8 +35,8 @@ def test_cells_come_and_go():
             cell = add(f, node, outcome, -1)
             assert cells.setdefault((node, outcome), cell) == cell
             assert cell >= 5
-        assert f.counters[N_SPARE] == n - len(cells)
-        masks.add(int(f.counters[MASK]))
+        assert f.counters[kernels.N_SPARE] == n - len(cells)
+        masks.add(int(f.counters[kernels.MASK]))
     assert len(masks) > 1
     assert len(set(cells.values())) == len(cells)
     for (node, outcome), cell in cells.items():
@@ -69,7 +44,7 @@ def test_cells_come_and_go():
 
 
 def test_journal_takes_changes_back():
-    f = empty_franchise(3, 0, 2, 50, 4000, 1)
+    f = kernels.empty_franchise(3, 0, 2, 50, 4000, 1)
     f.cells[:, 3] = [0, 0, 1]
     rng = np.random.default_rng(1)
     tables = [[], [], []]
@@ -80,36 +55,36 @@ def test_journal_takes_changes_back():
         own = tables[cell]
         if own and rng.random() < (0.7 if sum(own) > 30 else 0.45):
             i = int(rng.integers(len(own)))
-            kind, size = (LEFT, own[i]) if own[i] > 1 else (CLOSED, 1)
+            kind, size = (kernels.LEFT, own[i]) if own[i] > 1 else (kernels.CLOSED, 1)
             own[i] -= 1
             if not own[i]:
                 own.pop(i)
         elif own and rng.random() < 0.7:
             i = int(rng.integers(len(own)))
-            kind, size = JOINED, own[i]
+            kind, size = kernels.JOINED, own[i]
             own[i] += 1
         else:
-            kind, size = OPENED, 1
+            kind, size = kernels.OPENED, 1
             own.append(1)
         change(f, kind, cell, size)
         check(f, tables)
     for n_left in (1500, 700, 699, 0):
         undo(f, n_left)
-        assert f.counters[N_CHANGES] == n_left
+        assert f.counters[kernels.N_CHANGES] == n_left
         check(f, history[n_left])
 
 
 def check(f, tables):
     for cell, own in enumerate(tables):
         assert sizes_of(f, cell) == sorted(own)
-        assert f.cells[cell, CUSTOMERS] == sum(own)
-        assert f.cells[cell, TABLES] == len(own)
+        assert f.cells[cell, kernels.CUSTOMERS] == sum(own)
+        assert f.cells[cell, kernels.TABLES] == len(own)
     for node, cells in enumerate(([0, 1], [2])):
         assert f.nodes[node, 0] == sum(sum(tables[c]) for c in cells)
         assert f.nodes[node, 1] == sum(len(tables[c]) for c in cells)
     rows = np.zeros((50, 3), dtype=np.int32)
     levels = np.array([0, 4], dtype=np.int32)
-    n = list_sizes(f, 0, 3, 0, 2, levels, rows)
+    n = kernels.list_sizes(f, 0, 3, 0, 2, levels, rows)
     expected = sorted((4 * (c == 2), s) for c, own in enumerate(tables) for s in own)
     assert sorted((a, s) for a, s, count in rows[:n].tolist() for _ in range(count)) == expected
 
@@ -137,10 +112,10 @@ def test_tables_by_size():
 
 
 def with_tables(sizes):
-    f = empty_franchise(1, 0, 1, 20, 20, 1)
+    f = kernels.empty_franchise(1, 0, 1, 20, 20, 1)
     f.cells[0, 3] = 0
     for size in sizes:
-        change(f, OPENED, 0, 1)
+        change(f, kernels.OPENED, 0, 1)
         for s in range(1, size):
-            change(f, JOINED, 0, s)
+            change(f, kernels.JOINED, 0, s)
     return f

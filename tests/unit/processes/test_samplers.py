@@ -174,13 +174,6 @@ def test_integers_of_any_width():
     assert small == draw_seating_evidence(40, 9, 0.3, *NO_RATIOS, again)
 
 
-def test_crp_numbers_tables_in_order():
-    seats = sample_crp(500, discount=0.5, concentration=2.0, random_state=0)
-    first = [np.flatnonzero(seats == table)[0] for table in range(seats.max() + 1)]
-    assert first == sorted(first)
-    assert len(sample_crp(0, discount=0.5, concentration=2.0)) == 0
-
-
 def test_crp_goes_on():
     """New tables follow those with customers, in the order in which they open."""
     good = {"discount": 0.5, "concentration": 20.0, "random_state": 0}
