@@ -97,10 +97,10 @@ class _Inliner(InlineWorker):
         self._compiler_pipeline = _define_untyped_pipeline
 
     def inline_function(
-        self, caller: Any, block: Any, i: int, function: Any, **options: Any
+        self, caller_ir: Any, block: Any, i: int, function: Any, arg_typs: Any = None
     ) -> Any:
         """Inline a section at statement i of a block; return its code, blocks and variables."""
-        found = super().inline_function(caller, block, i, function, **options)
+        found = super().inline_function(caller_ir, block, i, function, arg_typs)
         for _, used in found[-1]:
             used.__class__ = ir.Block
         return found
@@ -133,8 +133,8 @@ def _inline_sections(passes: PassManager) -> PassManager:
     return passes
 
 
-def _define_untyped_pipeline(state: Any) -> PassManager:
-    return _inline_sections(compiler.DefaultPassBuilder.define_untyped_pipeline(state))
+def _define_untyped_pipeline(state: Any, name: str = "untyped") -> PassManager:
+    return _inline_sections(compiler.DefaultPassBuilder.define_untyped_pipeline(state, name))
 
 
 class _Compiler(compiler.CompilerBase):
