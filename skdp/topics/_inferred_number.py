@@ -254,6 +254,51 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
 
     They differ in `_parents`, the prior (lambda_S, lambda_T) of the weights of the document and of
     the previous segment as parents of a segment; a zero excludes the parent.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=20
+        Number of topics K. "auto" infers it: beta are weights of infinitely many topics,
+        `document_concentration` times beta takes the place of `doc_topic_prior`, which must then be
+        "auto", and the attributes are those of one sample (see Notes).
+    document_concentration : float or "auto", default="auto"
+        Used if `n_components` is "auto": concentration of the topic shares of documents, in [1e-8,
+        1e8], how much they are like beta. "auto" draws it given `document_concentration_prior`.
+    document_concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior of a document concentration that is
+        drawn.
+    top_concentration : float or "auto", default="auto"
+        Used if `n_components` is "auto": concentration of the weights beta, in [1e-8, 1e4]. The
+        larger, the more topics, and the longer a sweep. "auto" draws it given
+        `top_concentration_prior`.
+    initial_components : int or "auto", default="auto"
+        Used if `n_components` is "auto": number of topics of a first state that is not given.
+        "auto": pilots choose it, short chains from 1 to 300 topics (whose counts may take 1 GiB).
+        They see four fifths of the words and are judged by the probability of the others. It is 20
+        if X has less than 300 tokens or 20 segments. If no pilot is clearly better than one topic,
+        the fit has one topic, unless topics have seed words or given words. The result depends on
+        this number, because chains rarely split large topics and lose superfluous topics slowly.
+
+    Attributes
+    ----------
+    n_components_ : int
+        With ``n_components="auto"``: number of topics that have words or seed words, in the sample
+        that is shown.
+    n_components_distribution_ : array
+        With ``n_components="auto"``: entry k is P(K = k), over the kept sweeps of all chains.
+    n_effective_components_ : float
+        With ``n_components="auto"``: exp of the entropy of the weights, the number of equally large
+        topics that would be as diverse.
+    initial_components_ : int
+        With ``n_components="auto"``: number of topics of the first state.
+    weights_ : (n_components,) array
+        With ``n_components="auto"``: weights beta of the topics. The remainder to 1 is left for
+        topics that no word has.
+    document_concentration_, top_concentration_ : float
+        With ``n_components="auto"``: values in the sample that is shown, or the given values.
+    burst_concentration_, burst_discount_ : float
+        Only with bursts: posterior means or, if the number of topics is inferred, values in the
+        sample that is shown, or the given values.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -94,41 +94,20 @@ class TopicSegmenter(BaseTopicModel):
     n_components : int or "auto", default="auto"
         Number of topics K. "auto": 1 for fewer than 30 documents, otherwise the number of documents
         or 200, whichever is smaller. Many are better: parts differ by their topics.
-    doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
-        Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
-        per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
-        `dirichlet_prior`.
-    topic_word_prior : float or "auto", default="auto"
-        Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
-        learns it by maximum a posteriori under `dirichlet_prior`.
-    dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
-        priors.
-    seed_words : dict or None, default=None
-        What some topics are about: a dict from topics to lists of words. A topic is a number
-        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
-        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
-        words keep their numbers; if the number of topics is inferred, they come first, and exist
-        without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int or "auto", default="auto"
-        Pseudo-count of every seed word in its topic, from 1 to 2^20: the prior counts as this many
-        occurrences of the word in the topic. "auto": .75 % of the mean number of words in a topic,
-        with the initial number of topics if it is inferred.
+    doc_topic_prior, topic_word_prior, dirichlet_prior, seed_words, seed_weight
     concentration : float or "auto", default=100.0
         Concentration b of the shares of parts, in [1e-8, 1e12]: how closely parts follow their
         document, measured in words. "auto" draws it under `concentration_prior`, with which the
         chain may come to a state in which every part has one topic and cuts no longer move: compare
         several values instead.
-    concentration_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
+    concentration_prior
     burst_concentration : float, "auto" or None, default="auto"
         Concentration b_w of the words of parts around those of the only topic, in words, from 1e-8
         to 1e8: the larger, the fewer parts. "auto" draws it in every sweep under
         `burst_concentration_prior`, but not below .75 times the mean number of words in a document,
         because small values find ever finer parts. None, and "auto" with several topics or with
         given ones (`from_topics`): parts differ by their topics only. A number needs one topic.
-    burst_concentration_prior : (float, float), default=(1.0, 0.001)
-        Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
+    burst_concentration_prior
     cut_probability : float or "auto", default=0.1
         Prior probability rho of a cut in a gap, between 0 and 1. Where the words are informative,
         its value matters little. "auto" draws it under `cut_prior`: for texts that do change their
@@ -146,32 +125,8 @@ class TopicSegmenter(BaseTopicModel):
         are folded into these topics.
     max_iter : int, default=200
         Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
-    thin : int, default=10
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
-    n_samples : int, default=5
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=1
-        Number of independent chains, each from its own first state. Attributes and features come
-        from the chain with the highest mean log joint, scores from all chains.
-    transform_max_iter : int, default=100
-        Number of sweeps over each document in `transform` and `score`.
-    transform_burn_in : int or None, default=None
-        Number of these sweeps to discard at the start. None: half.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    burn_in, thin, n_samples, n_chains, transform_max_iter, transform_burn_in, warm_start, n_jobs,
+    random_state, verbose
 
     Attributes
     ----------
@@ -182,10 +137,7 @@ class TopicSegmenter(BaseTopicModel):
         Numbers of parts of the training documents if gaps with a probability above .5 are cut.
     cut_probability_, concentration_, topic_word_prior_ : float
         Posterior means, or the given values.
-    components_ : (n_components, n_features) array
-        Word probabilities of the topics, E[phi]. Rows sum to 1.
-    doc_topic_ : (n_documents, n_components) array
-        Topic shares of the training documents, E[mu].
+    components_, doc_topic_
     segment_topic_ : (n_units, n_components) array
         Topic shares of the units of all training documents: those of their parts, averaged.
     doc_topic_prior_ : (n_components,) array
@@ -193,18 +145,7 @@ class TopicSegmenter(BaseTopicModel):
         Number of topics.
     burst_concentration_ : float
         Only if parts have words of their own: posterior mean, or the given value.
-    topic_names_ : list of str or None
-        Only if `seed_words` has names: the names of all topics, None for those without.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_features_in_ : int
-        Size of the vocabulary.
-    feature_names_in_ : (n_features,) array of str
-        Only if X was a data frame with string column names.
+    topic_names_, trace_, n_iter_, convergence_, n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -297,31 +238,7 @@ class TopicSegmenter(BaseTopicModel):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.n_components = n_components
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.dirichlet_prior = dirichlet_prior
-        self.seed_words = seed_words
-        self.seed_weight = seed_weight
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.burst_concentration = burst_concentration
-        self.burst_concentration_prior = burst_concentration_prior
-        self.cut_probability = cut_probability
-        self.cut_prior = cut_prior
-        self.max_units = max_units
-        self.init = init
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.transform_max_iter = transform_max_iter
-        self.transform_burn_in = transform_burn_in
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     # Validation
 
