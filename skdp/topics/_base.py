@@ -34,8 +34,15 @@ from skdp.topics._given_topics import (
     check_topics,
     names_of_topics,
 )
+from skdp.topics._lda._sampler import LDAModel
 from skdp.topics._shared._arrays import LabeledCorpus
-from skdp.topics._shared._bursts import BURST_ATTRIBUTES, given_bursts, make_bursts
+from skdp.topics._shared._bursts import (
+    BURST_ATTRIBUTES,
+    BURST_CONSTRAINTS,
+    fitted_bursts,
+    given_bursts,
+    make_bursts,
+)
 from skdp.topics._shared._distributed import (
     DistributedAverages,
     DistributedCorpus,
@@ -43,6 +50,7 @@ from skdp.topics._shared._distributed import (
 )
 from skdp.topics._shared._fold_in import (
     FoldIn,
+    LikelihoodMixin,
     Shares,
     fold_in_documents,
     score_documents,
@@ -185,6 +193,8 @@ def take_texts(cls: type) -> None:
 # them overflows or vanishes. At its ends a prior is practically 0 or infinity.
 PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
 
+
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 
 _OF_DOCUMENTS = "doc_topic_", "section_topic_", "segment_topic_", "segment_mixing_", "_saved"
 """Large attributes that predictions do not need."""
@@ -339,17 +349,26 @@ class BaseTopicModel(
         Only if X was a data frame with string column names.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ChainEstimator._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [AT_LEAST_ONE],
+        "level": [StrOptions({"document", "segment"})],
+        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "topic_word_prior": [PRIOR, StrOptions({"auto"})],
         "dirichlet_prior": [tuple, list],
         "seed_words": [dict, None],
         "seed_weight": [Interval(Integral, 1, LARGEST_SEED, closed="both"), StrOptions({"auto"})],
         "fixed_components": ["array-like", "sparse matrix", None],
         "init": [StrOptions({"random"}), "array-like"],
-        "n_shards": [Interval(Integral, 1, None, closed="left")],
-        "transform_max_iter": [Interval(Integral, 1, None, closed="left")],
+        "discount_prior": [tuple, list],
+        "concentration_prior": [tuple, list],
+        "top_concentration": "no_validation",
+        "top_concentration_prior": [tuple, list],
+        **BURST_CONSTRAINTS,
+        "initial_components": [AT_LEAST_ONE, StrOptions({"auto"})],
+        "max_components": [AT_LEAST_ONE, None],
+        "n_shards": [AT_LEAST_ONE],
+        "transform_max_iter": [AT_LEAST_ONE],
         "transform_burn_in": [Interval(Integral, 0, None, closed="left"), None],
     }
 
@@ -428,8 +447,7 @@ class BaseTopicModel(
 
     def _topic_word_prior(self) -> float | str:
         """Return the prior of words as a float, or the name of the learning method."""
-        gamma = self.topic_word_prior
-        return gamma if isinstance(gamma, str) else float(gamma)
+        return number_or_name(self.topic_word_prior)
 
     def _transform_burn_in(self) -> int:
         """Return the number of discarded sweeps of a fold-in."""
@@ -550,7 +568,9 @@ class BaseTopicModel(
 
     def _start_local_sampler(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
         """Return the sampler of a new chain over a corpus in memory."""
-        raise NotImplementedError
+        streams = (self._streams(root, role, c) for role in (Role.INIT, Role.SWEEP))
+        settings = self._settings_of_samplers(self.n_features_in_)
+        return self._distributed_sampler.of_shard(corpus, *settings, *streams, self.n_jobs)
 
     def _settings_of_samplers(self, n_words: int) -> Any:
         """Return the settings of samplers, from `n_topics` to `init`."""
@@ -605,9 +625,10 @@ class BaseTopicModel(
         X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
             Each document in a list is a list of segments, each a sequence of word ids, or a list of
             parts, each a list of segments. Each row of a matrix (dense, sparse or data frame) is a
-            document of one segment. Except for `HDPTopicModel`, X may also be a PartitionedCorpus:
-            the partitions are the shards of the fit (`n_shards` is 1 or their number), in threads
-            or, with ``joblib.parallel_config("dask")``, in the workers of a cluster.
+            document of one segment. Except for `HDPTopicModel` and `SectionedTopicModel`, X may
+            also be a PartitionedCorpus: the partitions are the shards of the fit (`n_shards` is 1
+            or their number), in threads or, with ``joblib.parallel_config("dask")``, in the workers
+            of a cluster.
         y : list of n_documents sets or None, or (n_documents, n_components) matrix, default=None
             Labels: for each document the set of topics that its words may have, as numbers or as
             names in `seed_words`. None or an empty set: all topics. With ``level="segment"``
@@ -615,7 +636,8 @@ class BaseTopicModel(
             document. A matrix (array, sparse, or data frame) of zeros and ones, such as that of a
             `MultiLabelBinarizer`, has ones at the topics of the sets; rows without ones, and rows
             of -1 or NaN, allow all topics. If the number of topics is inferred, sets hold topics
-            with seed words or given words. `LatentDirichletCoClustering` refuses sets.
+            with seed words or given words. `LatentDirichletCoClustering` and `SectionedTopicModel`
+            refuse sets.
             Other values, such as the classes that a pipeline passes to all of its steps, are
             ignored.
 
@@ -669,12 +691,15 @@ class BaseTopicModel(
 
         Returns
         -------
-        (n_documents, n_components) array
+        (n_documents, n_components) array, or as of `transform`
         """
         return self.fit(X, y).transform(X)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the expected topic shares of documents, E[mu | words, topics].
+
+        Those of `LatentDirichletCoClustering` are shares of document-topics, E[theta | words,
+        topics], (n_documents, n_document_topics).
 
         Every document has its own short chain with the topics fixed, on a random stream keyed by
         its content. So the result does not depend on the other documents or on `n_jobs`.
@@ -696,6 +721,8 @@ class BaseTopicModel(
 
     def transform_segments(self, X: Any) -> NDArray[np.float64]:
         """Return the expected topic shares of segments, E[nu | words, topics].
+
+        Those of `LatentDirichletCoClustering` are shares of word-topics, E[pi | words, topics].
 
         Parameters
         ----------
@@ -785,7 +812,9 @@ class BaseTopicModel(
             that `concentration` of models with segments may be ``"auto"`` (the default): it is
             drawn for every document when it is folded in, or for every segment with
             `concentration_scope` ``"segment"``; not of `SectionedTopicModel`. `seed_words` and
-            `fixed_components` must be None.
+            `fixed_components` must be None. If `segment_topic_prior` of
+            `LatentDirichletCoClustering` has rows, their number is the default of
+            `n_document_topics`.
 
         Returns
         -------
@@ -905,6 +934,29 @@ class BaseTopicModel(
         corpus = SegmentedCorpus._join_all([earlier, batch._without_names()])
         self._check_size(corpus)
         return corpus
+
+
+class LevelMixin(LikelihoodMixin):
+    """Mixin of models in which documents, or segments as if each were a document, have shares."""
+
+    level: str
+    _predicts_by: ClassVar[tuple[str, ...]] = ("level",)
+
+    @property
+    def _level_of_labels(self) -> str:
+        return self.level
+
+    def _averaged_model(self) -> LDAModel:
+        estimator: Any = self
+        return LDAModel(
+            estimator.components_.astype(np.float32), estimator.doc_topic_prior_,
+            estimator._fitted_level, fitted_bursts(estimator),
+        )  # fmt: skip
+
+
+def number_or_name(value: Any) -> Any:
+    """Return a number as a float; a name, or None, remains."""
+    return value if value is None or isinstance(value, str) else float(value)
 
 
 def check_given(given: dict[str, Any]) -> None:

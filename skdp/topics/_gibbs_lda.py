@@ -15,26 +15,22 @@ from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._base import (
     PRIOR,
     BaseTopicModel,
+    LevelMixin,
     check_dirichlet,
     check_given,
+    number_or_name,
 )
 from skdp.topics._lda._sampler import (
     DistributedLDASampler,
-    LDAModel,
     LDASampler,
     PowerLaw,
     PowerLawLDASampler,
 )
 from skdp.topics._shared._arrays import LabeledCorpus
-from skdp.topics._shared._bursts import (
-    BURST_CONSTRAINTS,
-    fitted_bursts,
-    make_bursts,
-)
-from skdp.topics._shared._fold_in import LikelihoodMixin
+from skdp.topics._shared._bursts import make_bursts
 
 
-class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
+class GibbsLDA(LevelMixin, BaseTopicModel, StreamMixin):
     r"""Latent Dirichlet allocation (LDA) by collapsed Gibbs sampling.
 
     The baseline for the models with segments: topic shares belong to whole documents, or to
@@ -152,22 +148,17 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTopicModel._parameter_constraints,
-        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
-        "level": [StrOptions({"document", "segment"})],
         "topic_word_discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "topic_word_discount_prior": [tuple, list],
         "topic_word_concentration": [PRIOR, StrOptions({"auto"})],
         "topic_word_concentration_prior": [tuple, list],
         "topic_word_base": [StrOptions({"uniform", "shared"})],
-        **BURST_CONSTRAINTS,
         **StreamMixin._stream_constraints,
     }
 
     _optional_attributes = BaseTopicModel._optional_attributes | frozenset([
         "topic_word_discount_", "topic_word_concentration_", "topic_word_base_",
     ])  # fmt: skip
-
-    _predicts_by = ("level",)
 
     def __init__(
         self,
@@ -220,17 +211,13 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
         concentration_prior = check_gamma_prior(
             self.topic_word_concentration_prior, "topic_word_concentration_prior"
         )
-        is_drawn = isinstance(concentration, str)
         has_shared_base = self.topic_word_base == "shared"
-        if discount == 0.0 and is_drawn and not has_shared_base:
+        if discount == 0.0 and isinstance(concentration, str) and not has_shared_base:
             return None
         return PowerLaw(
-            discount if isinstance(discount, str) else float(discount),
-            discount_prior,
-            concentration if is_drawn else float(concentration),
-            concentration_prior,
-            has_shared_base,
-        )
+            number_or_name(discount), discount_prior, number_or_name(concentration),
+            concentration_prior, has_shared_base,
+        )  # fmt: skip
 
     def _check_stream(self, X: Any, y: Any) -> None:
         super()._check_stream(X, y)
@@ -287,31 +274,16 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
             self._check_init(n_words),
         )
 
-    @property
-    def _level_of_labels(self) -> str:
-        return self.level
-
     def _start_local_sampler(
         self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
     ) -> LDASampler:
-        arguments: Any = (
-            *self._settings_of_samplers(self.n_features_in_),
-            self._streams(root, Role.INIT, c),
-            self._streams(root, Role.SWEEP, c),
-        )
+        streams = (self._streams(root, role, c) for role in (Role.INIT, Role.SWEEP))
+        arguments: Any = (*self._settings_of_samplers(self.n_features_in_), *streams)
         power_law = self._power_law()
         if power_law is not None:
             return PowerLawLDASampler(corpus, power_law, *arguments)
-        arguments = (*arguments, self.n_jobs, make_bursts(self))
+        arguments += self.n_jobs, make_bursts(self)
         return LDASampler(corpus, *arguments)
-
-    def _averaged_model(self) -> LDAModel:
-        return LDAModel(
-            self.components_.astype(np.float32),
-            self.doc_topic_prior_,
-            self._fitted_level,
-            fitted_bursts(self),
-        )
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,23 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 from skdp._checks import check_gamma_prior
 from skdp._fit._estimator import StreamMixin
 from skdp._numeric._random import Role, derive_stream
-from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
 from skdp.processes._partitions import TopPriors, check_concentration_or_prior
+from skdp.topics._base import LevelMixin
 from skdp.topics._inferred_number import InferredNumberModel
 from skdp.topics._lda._hdp import HDPSampler
-from skdp.topics._lda._sampler import LDAModel
 from skdp.topics._shared._arrays import LabeledCorpus
-from skdp.topics._shared._bursts import (
-    BURST_ATTRIBUTES,
-    BURST_CONSTRAINTS,
-    fitted_bursts,
-    make_bursts,
-)
-from skdp.topics._shared._fold_in import LikelihoodMixin
+from skdp.topics._shared._bursts import make_bursts
 
 
-class HDPTopicModel(LikelihoodMixin, InferredNumberModel, StreamMixin):
+class HDPTopicModel(LevelMixin, InferredNumberModel, StreamMixin):
     r"""Topic model with an inferred number of topics: a hierarchical Dirichlet process.
 
     Latent Dirichlet allocation with a number of topics that is inferred from the documents. The
@@ -160,18 +152,9 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel, StreamMixin):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **InferredNumberModel._parameter_constraints,
         "concentration": "no_validation",
-        "concentration_prior": [tuple, list],
-        "top_concentration": "no_validation",
-        "top_concentration_prior": [tuple, list],
-        "level": [StrOptions({"document", "segment"})],
-        "initial_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "max_components": [Interval(Integral, 1, None, closed="left"), None],
         "split_merge": ["boolean"],
-        **BURST_CONSTRAINTS,
         **StreamMixin._stream_constraints,
     }
-
-    _optional_attributes = InferredNumberModel._optional_attributes | BURST_ATTRIBUTES
 
     def __init__(
         self,
@@ -210,12 +193,6 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel, StreamMixin):
 
     _takes_partitions = False
 
-    _predicts_by = ("level",)
-
-    @property
-    def _level_of_labels(self) -> str:
-        return self.level
-
     # Validation
 
     def _validate_parameters(self) -> None:
@@ -240,22 +217,13 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel, StreamMixin):
     ) -> HDPSampler:
         concentration, prior = self._concentration("concentration")
         top_concentration, top_prior = self._concentration("top_concentration")
+        dirichlet_prior = check_gamma_prior(self.dirichlet_prior, "dirichlet_prior")
         return HDPSampler(
-            corpus,
-            n_topics,
-            self.level,
-            concentration,
-            top_concentration,
-            TopPriors(prior, top_prior),
-            self._word_prior(),
-            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            init,
-            bool(self.split_merge),
-            self._most_topics,
-            derive_stream(root, Role.INIT, c),
-            derive_stream(root, Role.SWEEP, c),
-            make_bursts(self),
-        )
+            corpus, n_topics, self.level, concentration, top_concentration,
+            TopPriors(prior, top_prior), self._word_prior(), dirichlet_prior, init,
+            bool(self.split_merge), self._most_topics, derive_stream(root, Role.INIT, c),
+            derive_stream(root, Role.SWEEP, c), make_bursts(self),
+        )  # fmt: skip
 
     def _extend_sampler(self, sampler: HDPSampler, data: SegmentedCorpus) -> HDPSampler:
         start = copy(sampler)
@@ -278,12 +246,6 @@ class HDPTopicModel(LikelihoodMixin, InferredNumberModel, StreamMixin):
         self._topic_tokens = self._topic_tokens[exists]
         self.n_components_ = len(self.weights_)
         return self
-
-    def _averaged_model(self) -> LDAModel:
-        return LDAModel(
-            self.components_.astype(np.float32), self.doc_topic_prior_, self._fitted_level,
-            fitted_bursts(self),
-        )  # fmt: skip
 
     @classmethod
     def _for_topics(cls, n_topics: int, params: dict[str, Any]) -> Self:

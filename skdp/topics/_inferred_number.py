@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,16 +17,18 @@ from skdp.inference._chain import check_interrupts
 from skdp.inference._convergence import warn_of_bound, warn_of_drifts
 from skdp.inference._trace import Trace
 from skdp.processes._partitions import TopPriors, check_concentration_or_prior
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
+from skdp.topics._base import (
+    AT_LEAST_ONE,
+    BaseTopicModel,
+    check_dirichlet,
+    check_given,
+    number_or_name,
+)
 from skdp.topics._given_topics import check_topics
 from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SAMPLERS, SMALLEST_CONCENTRATION
 from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._arrays import LabeledCorpus
-from skdp.topics._shared._bursts import (
-    BURST_CONSTRAINTS,
-    fitted_bursts,
-    make_bursts,
-)
+from skdp.topics._shared._bursts import fitted_bursts, make_bursts
 from skdp.topics._shared._fold_in import LikelihoodMixin
 from skdp.topics._shared._pilots import DEFAULT_NUMBER, PilotChoice, choose_number_of_topics
 from skdp.topics._shared._sampler import BestSample
@@ -303,23 +305,14 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **InferredNumberModel._parameter_constraints,
-        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
-        "discount_prior": [tuple, list],
         "concentration": [_CONCENTRATION, StrOptions({"auto"})],
-        "concentration_prior": [tuple, list],
         "concentration_scope": [StrOptions({"corpus", "document", "segment"})],
-        **BURST_CONSTRAINTS,
-        "burst_scope": [StrOptions({"document", "segment"})],
         "sampler": [StrOptions(set(SAMPLERS))],
         "init": [StrOptions({"random", "lda"}), "array-like"],
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_components": [AT_LEAST_ONE, StrOptions({"auto"})],
         "document_concentration": "no_validation",
         "document_concentration_prior": [tuple, list],
-        "top_concentration": "no_validation",
-        "top_concentration_prior": [tuple, list],
-        "initial_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "max_components": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     _optional_attributes = InferredNumberModel._optional_attributes | frozenset([
@@ -376,11 +369,9 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
             self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self.discount if isinstance(self.discount, str) else float(self.discount),
+            number_or_name(self.discount),
             check_beta_prior(self.discount_prior, "discount_prior"),
-            self.concentration
-            if isinstance(self.concentration, str)
-            else float(self.concentration),
+            number_or_name(self.concentration),
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
             self.concentration_scope if isinstance(self.concentration, str) else "corpus",
             self._parents,
@@ -423,17 +414,12 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         if isinstance(init, str) and init == "lda":
             nodes = corpus.by_segment(n_topics) if isinstance(corpus, LabeledCorpus) else corpus
             init = topics_by_lda(nodes, n_topics, hyper, root, c)
-        init_streams = self._streams(root, Role.INIT, c)
-        streams = self._streams(root, Role.SWEEP, c)
-        if self._is_open:
-            return OpenTableSampler(
-                corpus, n_topics, self.sampler, hyper, self._top_level(), self._most_topics, init,
-                init_streams, streams, self.n_jobs, make_bursts(self), self.burst_scope,
-            )  # fmt: skip
-        return TableSampler(
-            corpus, n_topics, self.sampler, hyper, init, init_streams, streams, self.n_jobs,
-            make_bursts(self), self.burst_scope,
-        )  # fmt: skip
+        streams = (self._streams(root, role, c) for role in (Role.INIT, Role.SWEEP))
+        further: Any = init, *streams, self.n_jobs, make_bursts(self), self.burst_scope
+        if not self._is_open:
+            return TableSampler(corpus, n_topics, self.sampler, hyper, *further)
+        top = self._top_level(), self._most_topics
+        return OpenTableSampler(corpus, n_topics, self.sampler, hyper, *top, *further)
 
     def _averaged_model(self) -> TableModel:
         return TableModel(

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skdp._checks import check_gamma_prior, check_memory, shorten
-from skdp._numeric._random import Role
-from skdp._sklearn_compat import Interval, StrOptions
-from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
+from skdp._sklearn_compat import StrOptions
+from skdp.data import SegmentedCorpus
+from skdp.topics._base import (
+    AT_LEAST_ONE,
+    PRIOR,
+    BaseTopicModel,
+    check_dirichlet,
+    check_given,
+)
 from skdp.topics._lda._ldcc import (
     CoClusterAverages,
     CoClusterModel,
-    CoClusterSampler,
     DistributedCoClusterAverages,
     DistributedCoClusterSampler,
 )
@@ -119,7 +122,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTopicModel._parameter_constraints,
-        "n_document_topics": [Interval(Integral, 1, None, closed="left")],
+        "n_document_topics": [AT_LEAST_ONE],
         "document_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "segment_topic_prior": [PRIOR, "array-like", StrOptions({"auto"})],
     }
@@ -192,13 +195,6 @@ class LatentDirichletCoClustering(BaseTopicModel):
             self._check_init(n_words),
         )
 
-    def _start_local_sampler(
-        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> CoClusterSampler:
-        streams = (self._streams(root, role, c) for role in (Role.INIT, Role.SWEEP))
-        settings: Any = (*self._settings_of_samplers(corpus.n_features), *streams, self.n_jobs)
-        return CoClusterSampler(corpus, *settings)
-
     def _check_size(self, corpus: SegmentedCorpus) -> None:
         super()._check_size(corpus)
         n_pairs = float(self.n_document_topics) * self.n_components
@@ -234,84 +230,12 @@ class LatentDirichletCoClustering(BaseTopicModel):
     def _n_features_out(self) -> int:
         return len(self.document_topic_prior_)
 
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """Fit topics to X, then return ``transform(X)``.
-
-        The documents are treated as new ones. The shares that the chain itself found for the
-        training documents are in `doc_topic_` and `segment_topic_`.
-
-        Parameters
-        ----------
-        X, y : as in `fit`
-
-        Returns
-        -------
-        (n_documents, n_document_topics) array
-        """
-        return self.fit(X, y).transform(X)
-
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the expected shares of document-topics in documents, E[theta | words, topics].
-
-        Every document has its own short chain with the topics fixed, on a random stream keyed by
-        its content. So the result does not depend on the other documents or on `n_jobs`.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        (n_documents, n_document_topics) array
-            Rows sum to 1. The shares of a document without words are the prior mean. The result for
-            a PartitionedCorpus under ``joblib.parallel_config("dask")`` is a dask.array.Array with
-            one chunk per partition.
-        """
-        if isinstance(X, PartitionedCorpus):
-            return self._predict_parts("transform", X)
-        return self._fold_in(X)[0]
-
-    def transform_segments(self, X: Any) -> NDArray[np.float64]:
-        """Return the expected shares of word-topics in segments, E[pi | words, topics].
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        (n_segments, n_components) array
-            The segments of all documents in order; rows sum to 1. The shares of a segment without
-            words are its expected shares given the rest of its document.
-        """
-        return self._fold_in(X)[1]
-
     @classmethod
-    def from_topics(cls, components: ArrayLike, **params: Any) -> Self:
-        """Return an estimator fitted with given topics, without training documents.
-
-        Parameters
-        ----------
-        components : (n_components, n_features) array-like
-            Non-negative word probabilities of the word-topics; rows are normalized to sum to 1.
-        **params
-            Parameters of the estimator. `document_topic_prior` and `segment_topic_prior` must be
-            numbers; if `segment_topic_prior` has rows, their number is the default of
-            `n_document_topics`. `seed_words` must be None.
-
-        Returns
-        -------
-        Fitted estimator, with all attributes that need no training documents.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `components` or a parameter is invalid, or `seed_words` is given.
-        """
+    def _for_topics(cls, n_topics: int, params: dict[str, Any]) -> Self:
         rows = _as_numbers(params.get("segment_topic_prior"))
         if rows.ndim == 2:
             params = {"n_document_topics": len(rows), **params}
-        return super().from_topics(components, **params)
+        return super()._for_topics(n_topics, params)
 
 
 def _as_numbers(value: Any) -> NDArray[np.float64]:

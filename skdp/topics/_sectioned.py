@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_beta_prior, check_gamma_prior, is_number, shorten
 from skdp._numeric._random import Role, derive_stream
-from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
+from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
+from skdp.topics._base import BaseTopicModel, check_dirichlet, check_given
 from skdp.topics._inferred_number import topics_by_lda
 from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
 from skdp.topics._shared._bursts import (
-    BURST_CONSTRAINTS,
     fitted_bursts,
     make_bursts,
 )
@@ -45,7 +44,8 @@ class SectionedTopicModel(BaseTopicModel):
     With mu, nu and phi integrated out, the topic of every word and the table counts of every
     paragraph and section are drawn by an exact Gibbs sampler. Use it for books, minutes, or all
     articles of an author: a paragraph is then predicted from the words of its section, too. The
-    paragraphs are the segments of X, and the sections are its parts (`SegmentedCorpus.part_ptr`).
+    paragraphs are the segments of X, and the sections are its parts (`SegmentedCorpus.part_ptr`). A
+    document without parts has one section.
 
     Parameters
     ----------
@@ -130,14 +130,9 @@ class SectionedTopicModel(BaseTopicModel):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseTopicModel._parameter_constraints,
-        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "discount": "no_validation",
-        "discount_prior": [tuple, list],
         "concentration": "no_validation",
-        "concentration_prior": [tuple, list],
         "init": [StrOptions({"random", "lda"}), "array-like"],
-        **BURST_CONSTRAINTS,
-        "burst_scope": [StrOptions({"document", "segment"})],
     }
 
     _takes_partitions = False
@@ -231,45 +226,6 @@ class SectionedTopicModel(BaseTopicModel):
         }
 
     # Public methods
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit topics to documents made of sections of paragraphs.
-
-        Parameters
-        ----------
-        X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
-            Each document in a list is a list of sections, each a list of paragraphs, each a
-            sequence of word ids. The parts of a corpus (`part_ptr`) are the sections and its
-            segments the paragraphs. A document that is not divided into parts has one section;
-            each row of a matrix is a document of one paragraph.
-        y : ignored
-            But sets of topics, which are labels of documents in other models, are refused.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left unchanged.
-        KeyboardInterrupt
-            If interrupted, at the end of the current sweep. It is fitted with the samples so far,
-            in the burn-in with the current state unless it was fitted before; another `fit` with
-            ``warm_start=True`` continues.
-
-        Warns
-        -----
-        UserWarning
-            If a seed word is not in the vocabulary; it is named. If y is a matrix of zeros and
-            ones.
-        ConvergenceWarning
-            If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
-            burn-in, too few to judge; raise `max_iter` then.
-            If chains plainly disagree; compare them in `trace_` then.
-        """
-        return self._fit(X, y)
 
     def transform_sections(self, X: Any) -> NDArray[np.float64]:
         """Return the expected topic shares of sections given their words and the topics.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
-from skdp._sklearn_compat import Interval
+from skdp.topics._base import AT_LEAST_ONE
 from skdp.topics._inferred_number import BaseTableModel
 
 
@@ -106,7 +105,7 @@ class SequentialLDA(BaseTableModel):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseTableModel._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [AT_LEAST_ONE],
     }
 
     _segments_are_ordered = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,12 +15,17 @@ from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.inference._chain import check_interrupts
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
+from skdp.topics._base import (
+    AT_LEAST_ONE,
+    BaseTopicModel,
+    check_dirichlet,
+    check_given,
+    number_or_name,
+)
 from skdp.topics._inferred_number import LDA_SWEEPS
 from skdp.topics._kernels._lda import seat_randomly
 from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._arrays import WordPrior
-from skdp.topics._shared._bursts import BURST_CONSTRAINTS
 from skdp.topics._shared._fold_in import fold_in_documents
 from skdp.topics._shared._sampler import START_TOPIC_WORD_PRIOR
 from skdp.topics._tables._segmenter import (
@@ -191,23 +196,17 @@ class TopicSegmenter(BaseTopicModel):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseTopicModel._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "burst_concentration": BURST_CONSTRAINTS["burst_concentration"],
-        "burst_concentration_prior": [tuple, list],
-        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
+        "n_components": [AT_LEAST_ONE, StrOptions({"auto"})],
         "concentration": [Interval(Real, 1e-8, 1e12, closed="both"), StrOptions({"auto"})],
-        "concentration_prior": [tuple, list],
         "cut_probability": [Interval(Real, 0.0, 1.0, closed="neither"), StrOptions({"auto"})],
         "cut_prior": [tuple, list],
-        "max_units": [Interval(Integral, 1, None, closed="left"), None],
+        "max_units": [AT_LEAST_ONE, None],
         "init": [StrOptions({"random", "lda"}), "array-like"],
     }
 
     _segments_are_ordered = True
     _takes_partitions = False
     _most_topics = None
-
-    _optional_attributes = BaseTopicModel._optional_attributes | {"burst_concentration_"}
 
     def __init__(
         self,
@@ -270,10 +269,7 @@ class TopicSegmenter(BaseTopicModel):
         return max(n_topics, len(self._seeded_topics()))
 
     def _cut_parameters(self, n_topics: int) -> CutParameters:
-        def number(value: Any) -> Any:
-            return value if value is None or isinstance(value, str) else float(value)
-
-        bursts = number(self.burst_concentration)
+        bursts = number_or_name(self.burst_concentration)
         if n_topics > 1:
             if isinstance(bursts, float):
                 raise ValueError(
@@ -285,9 +281,9 @@ class TopicSegmenter(BaseTopicModel):
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics),
             self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            number(self.concentration),
+            number_or_name(self.concentration),
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
-            number(self.cut_probability),
+            number_or_name(self.cut_probability),
             check_beta_prior(self.cut_prior, "cut_prior"),
             None if self.max_units is None else int(self.max_units),
             bursts,
@@ -342,10 +338,8 @@ class TopicSegmenter(BaseTopicModel):
         self, data: KnownUnits, starts: NDArray[np.bool_], seed: np.random.SeedSequence
     ) -> tuple[float, SegmenterSampler]:
         """Return the mean log joint of a chain's first sweeps after those of LDA, and the chain."""
-        given, n_topics = (
-            self._cut_parameters_of_fit(data.corpus),
-            self._n_first_topics(data.corpus),
-        )
+        given = self._cut_parameters_of_fit(data.corpus)
+        n_topics = self._n_first_topics(data.corpus)
         lda = LDASampler(  # its nodes are the pieces that begin at `starts`
             join_units(data.corpus, starts), n_topics, "segment", given.doc_topic_prior,
             given.topic_word_prior, given.dirichlet_prior, "random",
@@ -365,7 +359,7 @@ class TopicSegmenter(BaseTopicModel):
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
-        corpus = state.runs[0].sampler.corpus
+        corpus = state.runs[0].sampler._whole
         cut_proba = split_units(corpus, attributes["cut_proba_"])
         n_cuts = np.array([np.count_nonzero(p > 0.5) for p in cut_proba], dtype=np.int64)
         return {
@@ -385,16 +379,10 @@ class TopicSegmenter(BaseTopicModel):
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
-        given = {
-            "doc_topic_prior": prior,
-            "concentration": self.concentration,
+        check_given({
+            "doc_topic_prior": prior, "concentration": self.concentration,
             "cut_probability": self.cut_probability,
-        }
-        for name, value in given.items():
-            if isinstance(value, str):
-                raise ValueError(
-                    f"{name} must be given as numbers if topics are given, got {shorten(value)}."
-                )
+        })  # fmt: skip
         return {
             "doc_topic_prior_": prior,
             "concentration_": float(self.concentration),

@@ -10,13 +10,13 @@ from scipy.special import gammaln
 
 from skdp._checks import check_memory
 from skdp._numeric._random import make_generator
-from skdp._numeric._simd import aligned_zeros, padded
+from skdp._numeric._simd import padded
 from skdp.data import SegmentedCorpus
 from skdp.inference._chain import check_interrupts
 from skdp.processes._kernels_table_counts import log_density_of_weights
 from skdp.processes._partitions import TopLevel, TopPriors
 from skdp.topics._kernels import _hdp as moves
-from skdp.topics._kernels._counts import WordCounts, rename_topics
+from skdp.topics._kernels._counts import rename_topics
 from skdp.topics._kernels._hdp import (
     NO_COLUMN,
     OpenColumns,
@@ -34,18 +34,21 @@ from skdp.topics._kernels._lda import (
     sweep_nodes,
 )
 from skdp.topics._lda._sampler import LDAModel, NodeTopics, shares_of_nodes, tokens_of_nodes
-from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps
+from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps, resized
 from skdp.topics._shared._bursts import Bursts
-from skdp.topics._shared._sampler import ChosenNodes, OpenState, SeededMoves, TopicSampler
+from skdp.topics._shared._sampler import (
+    ChosenNodes,
+    OpenState,
+    SeededMoves,
+    TopicSampler,
+    shown,
+)
 
 
 class HDPState(OpenState):
     """The state of a chain of a hierarchical Dirichlet process."""
 
-    @property
-    def concentration(self) -> float:
-        """Concentration alpha of documents (or segments)."""
-        return float(self._sampler.concentration)
+    concentration = shown("concentration", "Concentration alpha of documents (or segments).")
 
 
 MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
@@ -230,12 +233,7 @@ class HDPSampler(SeededMoves, TopicSampler):
         """Give the counts at least `n_columns` columns."""
         width, n_words = padded(n_columns), self._whole.n_features
         check_memory(4.0 * width * n_words, f"{self.n_topics} topics of {n_words} words: counts")
-        shared = min(width, self._words.counts.shape[1])
-        counts = aligned_zeros((n_words, width), dtype=np.float32)
-        totals = aligned_zeros(width)
-        counts[:, :shared] = self._words.counts[:, :shared]
-        totals[:shared] = self._words.totals[:shared]
-        self._words = WordCounts(counts, totals, False)
+        self._words = resized(self._words, width)
         self._scratch = empty_dense_scratch(width)
 
     def _make_room(self) -> None:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.inference._trace import align_labels
 from skdp.topics._kernels._counts import WordCounts
@@ -28,6 +27,7 @@ from skdp.topics._kernels._ldcc import (
 from skdp.topics._shared._arrays import (
     Frequencies,
     count_frequencies,
+    first_value,
     fixed_words,
     flat,
     tells_apart,
@@ -40,26 +40,17 @@ from skdp.topics._shared._distributed import (
 )
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._shared._partition import ShardSweep
-from skdp.topics._shared._sampler import TopicSampler, TopicState, join
+from skdp.topics._shared._sampler import TopicSampler, TopicState, join, shown
 
 
 class CoClusterState(TopicState):
     """The state of a chain of latent Dirichlet co-clustering."""
 
-    @property
-    def segment_clusters(self) -> NDArray[np.int32]:
-        """Document-topic y of every segment, (n_segments,)."""
-        return as_readonly(self._sampler.clusters)
-
-    @property
-    def document_topic_prior(self) -> NDArray[np.float64]:
-        """Prior delta of a document's shares of document-topics, (Y,)."""
-        return as_readonly(self._sampler.document_topic_prior)
-
-    @property
-    def segment_topic_prior(self) -> NDArray[np.float64]:
-        """Priors alpha_y of the shares of a segment, (Y, K)."""
-        return as_readonly(self._sampler.segment_topic_prior)
+    segment_clusters = shown("clusters", "Document-topic y of every segment, (n_segments,).")
+    document_topic_prior = shown(
+        "document_topic_prior", "Prior delta of shares of document-topics, (Y,)."
+    )
+    segment_topic_prior = shown("segment_topic_prior", "Priors alpha_y of shares, (Y, K).")
 
 
 @dataclass(eq=False)
@@ -130,14 +121,11 @@ class CoClusterFoldIn:
         n_sweeps, burn_in = self.settings.n_sweeps, self.settings.burn_in
         arrays, clustering = flat(corpus), empty_clustering(corpus)
         scratch = empty_cluster_scratch(n_topics, n_clusters, longest)
-        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
-        for work in slices(halt):
+        for work, place, rng in slices(halt, corpus):
             fold_in_clusters(
                 arrays, clustering, self.words, prior, self.rising, scratch, n_sweeps, burn_in,
                 work, place, key, doc_topic, segment_topic, rng,
             )  # fmt: skip
-            if place[0] == len(corpus):
-                break
         doc_topic /= n_sweeps - burn_in
         segment_topic /= n_sweeps - burn_in
         return doc_topic, segment_topic
@@ -197,15 +185,11 @@ class CoClusterSampler(TopicSampler):
         self.n_clusters = n_clusters
         self.given_document_topic_prior = document_topic_prior
         self.learns_segment_topic_prior = isinstance(segment_topic_prior, str)
-        self.document_topic_prior = (
-            np.full(n_clusters, START_DOCUMENT_TOPIC_PRIOR)
-            if isinstance(document_topic_prior, str)
-            else document_topic_prior
+        self.document_topic_prior = first_value(
+            document_topic_prior, np.full(n_clusters, START_DOCUMENT_TOPIC_PRIOR)
         )
-        self.segment_topic_prior = (
-            np.full((n_clusters, n_topics), START_SEGMENT_TOPIC_PRIOR)
-            if self.learns_segment_topic_prior
-            else segment_topic_prior
+        self.segment_topic_prior = first_value(
+            segment_topic_prior, np.full((n_clusters, n_topics), START_SEGMENT_TOPIC_PRIOR)
         )
         columns_differ = np.ptp(self.segment_topic_prior, axis=1).any()
         self.topics_trade_places = self.learns_segment_topic_prior or not columns_differ
@@ -308,10 +292,8 @@ class CoClusterSampler(TopicSampler):
 
     topic_axes: ClassVar[dict[str, int]] = {"segment_topic": 1, "segment_topic_prior": 1}
     cluster_axes: ClassVar[dict[str, int]] = {
-        "doc_topic": 1,
-        "document_topic_prior": 0,
-        "segment_topic_prior": 0,
-    }
+        "doc_topic": 1, "document_topic_prior": 0, "segment_topic_prior": 0,
+    }  # fmt: skip
 
     def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
         of_documents = np.zeros((len(self._whole), self.n_clusters))
@@ -321,15 +303,10 @@ class CoClusterSampler(TopicSampler):
         """Add the shares of documents and of segments, given the state, to sums."""
         for s, shard in enumerate(self.shards):
             add_cluster_estimates(
-                0,
-                len(self._corpora[s].doc_ptr) - 1,
-                self._corpora[s],
-                shard,
-                self._prior,
-                self._scratch[s],
-                sums["doc_topic"][slice(*self._bounds[s])],
+                0, len(self._corpora[s].doc_ptr) - 1, self._corpora[s], shard, self._prior,
+                self._scratch[s], sums["doc_topic"][slice(*self._bounds[s])],
                 sums["segment_topic"][slice(*self._segment_bounds[s])],
-            )
+            )  # fmt: skip
 
     def shown_parameters(self) -> dict[str, Any]:
         """Return the parameters to show."""
@@ -399,15 +376,9 @@ class CoClusterAverages(TopicAverages):
     def _align(self, sampler: Any, components: NDArray[np.float64]) -> None:
         super()._align(sampler, components)
         if sampler.clusters_trade_places:
-            shares = (
-                _shares(self.sums["segment_topic_prior"]),
-                _shares(sampler.segment_topic_prior),
-            )
+            priors = self.sums["segment_topic_prior"], sampler.segment_topic_prior
+            shares = (rows / rows.sum(axis=1, keepdims=True) for rows in priors)
             self._reorder(align_labels(*shares), sampler.cluster_axes)
-
-
-def _shares(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    return rows / rows.sum(axis=1, keepdims=True)
 
 
 # The chain over a corpus in partitions.
@@ -429,9 +400,7 @@ class DistributedCoClusterSampler(DistributedSampler, CoClusterSampler):
         return self._found[0]
 
     def _segment_frequencies(self) -> NDArray[np.object_]:
-        found: NDArray[np.object_] = self._found[1]
-        return found
+        return self._found[1]
 
     def _segments_of_clusters(self) -> NDArray[np.int64]:
-        total: NDArray[np.int64] = np.sum([found[1] for found in self._reported()], axis=0)
-        return total
+        return np.sum([found[1] for found in self._reported()], axis=0)

@@ -48,6 +48,7 @@ from skdp.topics._shared._arrays import (
     LabeledCorpus,
     count_frequencies,
     empty_counts,
+    first_value,
     fixed_words,
     refuse_count,
     sum_rises,
@@ -58,7 +59,7 @@ from skdp.topics._shared._bursts import Bursts, TablePlaces
 from skdp.topics._shared._distributed import DistributedSampler
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._shared._partition import Counted, ShardSweep, pack, unpack
-from skdp.topics._shared._sampler import ChosenNodes, TopicSampler, TopicState, join
+from skdp.topics._shared._sampler import ChosenNodes, TopicSampler, TopicState, join, shown
 
 _FIRST_PRIOR = 0.1
 """First value of every learned entry of the prior of shares."""
@@ -67,24 +68,14 @@ _FIRST_PRIOR = 0.1
 class LDAState(TopicState):
     """The state of a chain of latent Dirichlet allocation."""
 
-    @property
-    def doc_topic_prior(self) -> NDArray[np.float64]:
-        """Document-topic prior alpha, (K,)."""
-        return as_readonly(self._sampler.doc_topic_prior)
+    doc_topic_prior = shown("doc_topic_prior", "Document-topic prior alpha, (K,).")
 
 
 class PowerLawLDAState(LDAState):
     """The state of a chain of latent Dirichlet allocation whose topics follow a power law."""
 
-    @property
-    def topic_word_discount(self) -> float:
-        """Discount a of the topics."""
-        return float(self._sampler.discount)
-
-    @property
-    def topic_word_concentration(self) -> float:
-        """Concentration b of the topics."""
-        return float(self._sampler.concentration)
+    topic_word_discount = shown("discount", "Discount a of the topics.")
+    topic_word_concentration = shown("concentration", "Concentration b of the topics.")
 
     @property
     def word_tables(self) -> NDArray[np.int32]:
@@ -327,14 +318,11 @@ class LDAFoldIn:
         scratch, bursts = empty_dense_scratch(n_topics), model.empty_seats(corpus)
         n_bursts = (0, 0) if bursts is None else (len(nodes), len(topics))
         opening, own = np.zeros((n_bursts[0], n_topics)), np.zeros(n_bursts[1])
-        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
-        for work in slices(halt):
+        for work, place, rng in slices(halt, corpus):
             fold_in_nodes(
                 arrays, topics, self.words, first_prior, prior, scratch, bursts, settings.n_sweeps,
                 settings.burn_in, work, place, key, nodes, opening, own, rng,
             )  # fmt: skip
-            if place[0] == len(corpus):
-                break
         for sums in (nodes, opening, own):
             sums *= settings.scale
         shares = shares_of_nodes(corpus, model.level, nodes, model.doc_topic_prior)
@@ -377,11 +365,8 @@ class LDASampler(TopicSampler):
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        *TopicSampler._data_attributes,
-        "_node_ptr",
-        "_scratch",
-        "_allowed",
-    )
+        *TopicSampler._data_attributes, "_node_ptr", "_scratch", "_allowed",
+    )  # fmt: skip
 
     shards: list[NodeTopics]
 
@@ -422,8 +407,7 @@ class LDASampler(TopicSampler):
     def _start(self, settings: Any, streams: Any, n_jobs: Any, *, is_labeled: bool) -> None:
         n_topics, self.level, self.given_prior, gamma, dirichlet_prior = settings
         TopicSampler.__init__(self, n_topics, gamma, dirichlet_prior, streams, n_jobs)
-        learns = isinstance(self.given_prior, str)
-        self.doc_topic_prior = np.full(n_topics, _FIRST_PRIOR) if learns else self.given_prior
+        self.doc_topic_prior = first_value(self.given_prior, np.full(n_topics, _FIRST_PRIOR))
         self._is_labeled = is_labeled
         self.topics_trade_places = not (is_labeled or tells_apart(self.given_prior))
 
@@ -691,27 +675,14 @@ class PowerLawLDASampler(LDASampler):
         self,
         corpus: SegmentedCorpus | LabeledCorpus,
         power_law: PowerLaw,
-        n_topics: int,
-        level: str,
-        doc_topic_prior: Any,
-        topic_word_prior: Any,  # of a shared base; it has no effect with a uniform one
-        dirichlet_prior: tuple[float, float],
-        init: Any,
-        init_streams: list[NDArray[np.uint64]],
-        streams: list[NDArray[np.uint64]],
+        *further: Any,  # as those of `LDASampler` from `n_topics` to `streams`
     ):
         self.power_law = power_law
-        self.discount = (
-            START_DISCOUNT if isinstance(power_law.discount, str) else power_law.discount
-        )
+        self.discount = first_value(power_law.discount, START_DISCOUNT)
         self.concentration = 0.0  # until the size of the vocabulary is known
-        super().__init__(
-            corpus, n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init,
-            init_streams, streams, 1,
-        )  # fmt: skip
+        super().__init__(corpus, *further)
         n_words = self._whole.n_features
-        given = power_law.concentration
-        self.concentration = self.topic_word_prior * n_words if isinstance(given, str) else given
+        self.concentration = first_value(power_law.concentration, self.topic_word_prior * n_words)
         self._set_prior_of_uniform_base()
         self.tables = (self._words.counts > 0).astype(np.int32)
         self._count_tables()
@@ -768,12 +739,10 @@ class PowerLawLDASampler(LDASampler):
         self._update_concentration()
         if self.power_law.has_shared_base and self.learns_topic_word_prior:
             self.topic_word_prior = update_symmetric_dirichlet(
-                self.topic_word_prior,
-                sum_rises(self.topic_word_prior, self.word_tables),
-                np.array([self.word_tables.sum()], dtype=np.float64),
-                self._whole.n_features,
+                self.topic_word_prior, sum_rises(self.topic_word_prior, self.word_tables),
+                np.array([self.word_tables.sum()], dtype=np.float64), self._whole.n_features,
                 *self.dirichlet_prior,
-            )
+            )  # fmt: skip
 
     def _update_discount(self) -> None:
         """Draw the discount, and recompute the ratios."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,6 +170,11 @@ def tells_apart(prior: NDArray[np.float64] | str) -> bool:
     return not isinstance(prior, str) and bool(np.ptp(prior) > 0.0)
 
 
+def first_value(given: Any, start: Any) -> Any:
+    """Return a given value, or the first one of a value that is learned, which has a name."""
+    return start if isinstance(given, str) else given
+
+
 def update_by_frequencies(
     prior: NDArray[np.float64],
     frequencies: Frequencies,
@@ -297,6 +302,14 @@ def empty_counts(n_words: int, n_topics: int) -> WordCounts:
 
 SMALLEST = np.float32(1e-25)
 """Smallest probability of a word in fixed topics, so that unknown words are uninformative."""
+
+
+def resized(words: WordCounts, n_columns: int) -> WordCounts:
+    """Return counts with at least `n_columns` columns, as many as fit of the old ones."""
+    new = empty_counts(len(words.counts), n_columns)
+    shared = min(len(new.totals), len(words.totals))
+    new.counts[:, :shared], new.totals[:shared] = words.counts[:, :shared], words.totals[:shared]
+    return new
 
 
 def close_gaps(words: WordCounts) -> tuple[Places, Places, Ints]:

@@ -21,6 +21,7 @@ from skdp.topics._kernels._counts import (
     score_tokens,
 )
 from skdp.topics._kernels._lda import empty_dense_scratch
+from skdp.topics._shared._arrays import first_value
 
 START_CONCENTRATION, START_DISCOUNT = 1000.0, 0.2
 """A large concentration: a chain first finds topics, and then what they do not explain."""
@@ -104,10 +105,8 @@ class Bursts(ChainComponent):
         self._draws_concentration = isinstance(concentration, str)
         self._draws_discount = isinstance(discount, str)
         self.prior = prior
-        self.concentration = (
-            START_CONCENTRATION if isinstance(concentration, str) else concentration
-        )
-        self.discount = START_DISCOUNT if isinstance(discount, str) else discount
+        self.concentration = first_value(concentration, START_CONCENTRATION)
+        self.discount = first_value(discount, START_DISCOUNT)
 
     @property
     def parameters(self) -> tuple[float, float]:
@@ -179,6 +178,7 @@ BURST_CONSTRAINTS: dict[str, Any] = {
     "burst_concentration": [Interval(Real, 1e-8, 1e8, closed="both"), StrOptions({"auto"}), None],
     "burst_concentration_prior": [tuple, list],
     "burst_discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+    "burst_scope": [StrOptions({"document", "segment"})],
 }
 
 BURST_ATTRIBUTES = frozenset(f"{name}_" for name in BURST_SUMS)

@@ -234,8 +234,7 @@ class DistributedSampler(TopicSampler):
         return 0.0 if self.fixed is None else sum(found[-2] for found in self._reported())
 
     def _words_of_topics(self) -> NDArray[np.float64]:
-        totals: NDArray[np.float64] = np.sum([found[-1] for found in self._reported()], axis=0)
-        return totals
+        return np.sum([found[-1] for found in self._reported()], axis=0)
 
     # Sums for means that stay with the documents
 

@@ -58,16 +58,18 @@ class Halt:
         self.called = False  # always in copies in other processes: joblib ends such workers
 
 
-def slices(halt: Halt) -> Iterator[int]:
-    """Yield the amount of work of the next kernel call, until the loop ends or is halted.
+def slices(
+    halt: Halt, corpus: SegmentedCorpus
+) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.uint64]]]:
+    """Yield the work of the next kernel call, its place and stream, to the last document or a halt.
 
     Python cannot raise a KeyboardInterrupt before a kernel returns, so a call takes about a tenth
     of a second; the time per word differs a thousandfold. Splits do not affect the result.
     """
-    work = float(_FIRST_SLICE)
-    while not halt.called:
+    work, place, rng = float(_FIRST_SLICE), np.zeros(3, np.int64), np.zeros(4, np.uint64)
+    while not halt.called and place[0] < len(corpus):
         start = time.perf_counter()
-        yield int(work)
+        yield int(work), place, rng
         work *= min(max(_SLICE_SECONDS / max(time.perf_counter() - start, 1e-9), 0.25), 2.0)
         work = max(work, 1.0)
 
@@ -95,6 +97,18 @@ class Folding(Protocol):
 
     def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
         """Return the shares of the documents and of their segments, or anything if halted."""
+
+
+class Scoring:
+    """A fold-in with a method `score`, which returns shares and, in third place, probabilities."""
+
+    score: Callable[..., Shares]
+
+    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
+        """Return the shares of documents and of segments, and what else a model returns."""
+        nothing = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+        shares = self.score(corpus, key, nothing, halt)
+        return *shares[:2], *shares[3:]
 
 
 class Model(Protocol):

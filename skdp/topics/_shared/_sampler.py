@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from skdp.topics._shared._arrays import (
     WordPrior,
     check_counts,
     empty_counts,
+    first_value,
     fixed_words,
     flat,
     split_documents,
@@ -109,9 +111,7 @@ class TopicSampler(ChainComponent):
         if isinstance(topic_word_prior, WordPrior):
             topic_word_prior, self.seeds, self.fixed = topic_word_prior
         self.learns_topic_word_prior = isinstance(topic_word_prior, str)
-        self.topic_word_prior = (
-            START_TOPIC_WORD_PRIOR if self.learns_topic_word_prior else topic_word_prior
-        )
+        self.topic_word_prior = first_value(topic_word_prior, START_TOPIC_WORD_PRIOR)
         self.streams = streams
         self.n_jobs = n_jobs
 
@@ -380,13 +380,9 @@ class TopicSampler(ChainComponent):
                 rises -= self.seeds.rises(self.topic_word_prior)
                 seed_totals = self.seeds.totals(0)
             self.topic_word_prior = update_symmetric_dirichlet(
-                self.topic_word_prior,
-                rises,
-                self._topic_totals(),
-                self._whole.n_features,
-                *self.dirichlet_prior,
-                seed_totals,
-            )
+                self.topic_word_prior, rises, self._topic_totals(), self._whole.n_features,
+                *self.dirichlet_prior, seed_totals,
+            )  # fmt: skip
 
     def _enter_fixed(self) -> None:
         """Write the columns of fixed topics, because gamma may have changed."""
@@ -575,21 +571,24 @@ def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
+def shown(name: str, text: str) -> Any:
+    """Return a property of states: an attribute of the sampler, as a float or a read-only array."""
+
+    def value(state: TopicState) -> Any:
+        found = attrgetter(name)(state._sampler)
+        return as_readonly(found) if isinstance(found, np.ndarray) else float(found)
+
+    return property(value, doc=text)
+
+
 class TopicState:
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
 
     def __init__(self, sampler: Any):
         self._sampler = sampler
 
-    @property
-    def topics(self) -> NDArray[np.int32]:
-        """Topic z of every token, (n_tokens,)."""
-        return as_readonly(self._sampler.topics)
-
-    @property
-    def topic_word_prior(self) -> float:
-        """Topic-word prior gamma."""
-        return float(self._sampler.topic_word_prior)
+    topics = shown("topics", "Topic z of every token, (n_tokens,).")
+    topic_word_prior = shown("topic_word_prior", "Topic-word prior gamma.")
 
     @property
     def burst_concentration(self) -> float | None:
@@ -615,15 +614,8 @@ class TopicState:
 class OpenState(TopicState):
     """The state of a chain whose number of topics is inferred."""
 
-    @property
-    def top_weights(self) -> NDArray[np.float64]:
-        """Weights beta of the topics that have words, (K,); all others have the rest."""
-        return as_readonly(self._sampler.weights)
-
-    @property
-    def top_concentration(self) -> float:
-        """Concentration gamma of the topics' weights."""
-        return float(self._sampler.top_concentration)
+    top_weights = shown("weights", "Weights beta of topics that have words, (K,).")
+    top_concentration = shown("top_concentration", "Concentration gamma of the topics' weights.")
 
 
 # Moves by which topics with seed words get words that other topics have, and lose them.

@@ -22,7 +22,7 @@ from skdp.topics._kernels._tables import UNBOUNDED, Assignments, Prior, Ratios, 
 from skdp.topics._lda._sampler import tokens_of_nodes
 from skdp.topics._shared._arrays import fixed_words, flat
 from skdp.topics._shared._bursts import TablePlaces
-from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
+from skdp.topics._shared._fold_in import FoldIn, Halt, Scoring, Shares, slices
 
 # Arrays of the kernels: state, scratch, tables of ratios.
 
@@ -300,18 +300,13 @@ class TableModel:
 
 
 @dataclass(frozen=True, eq=False)
-class TableFoldIn:
+class TableFoldIn(Scoring):
     """Fold-in of documents by the samplers of the table models."""
 
     model: TableModel
     settings: FoldIn
     words: WordCounts
     weights: Ratios
-
-    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
-        """Return E[mu] (D, K) and E[nu] (J, K)."""
-        nothing = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-        return self.score(corpus, key, nothing, halt)[:2]
 
     def score(
         self, corpus: SegmentedCorpus, key: NDArray[np.uint64], further: Any, halt: Halt
@@ -332,7 +327,6 @@ class TableFoldIn:
         weights, scratch = writable(self.weights), empty_scratch(n_topics)
         enter_words(self.words, 0.0, scratch)
         levels = empty_levels(arrays, n_topics, chained=chained)
-        place, rng = np.zeros(3, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         lengths = np.diff(corpus.segment_ptr)
         bursts = scored = None
         if (burst_groups := model.groups(corpus)) is not None and model.bursts is not None:
@@ -340,15 +334,13 @@ class TableFoldIn:
             bursts = burst_groups.bursts(model.bursts, assignments.seats, n_topics)
             scored = burst_groups.scored(further, corpus, n_topics)
         fold_in = sweeps_of(options["sampler"], chained=chained).fold_in
-        for work in slices(halt):
+        for work, place, rng in slices(halt, corpus):
             while n_seats := fold_in(
                 arrays, lengths, assignments, self.words, prior, groups, options["each_segment"],
                 drawn, weights, scratch, levels, bursts, scored, settings.n_sweeps,
                 settings.burn_in, work, place, key, doc_topic, segment_topic, rng,
             ):  # fmt: skip
                 assignments = add_seats(assignments, n_seats)
-            if place[0] == len(corpus):
-                break
         found = [doc_topic, segment_topic, *([] if scored is None else [scored.out])]
         for sums in found:
             sums *= settings.scale

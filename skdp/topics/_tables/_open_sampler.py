@@ -36,8 +36,7 @@ from skdp.topics._kernels._tables import (
 )
 from skdp.topics._lda._hdp import MOST_MOVES, TOKENS_OF_MOVES
 from skdp.topics._lda._sampler import tokens_of_nodes
-from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps, empty_counts
-from skdp.topics._shared._bursts import Bursts
+from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps, resized
 from skdp.topics._shared._sampler import SeededMoves, join
 from skdp.topics._tables._model import writable
 from skdp.topics._tables._sampler import HyperParameters, OpenTableState, TableSampler
@@ -189,20 +188,13 @@ class OpenTableSampler(SeededMoves, TableSampler):
         hyper: HyperParameters,
         top: FirstTopLevel,
         most_topics: int | None,  # with words, seed words or given words
-        init: Any,
-        init_streams: list[NDArray[np.uint64]],
-        streams: list[NDArray[np.uint64]],
-        n_jobs: int | None = None,
-        bursts: Bursts | None = None,
-        burst_scope: str = "document",
+        *further: Any,  # as those of `TableSampler` from `init` on
+        **options: Any,
     ):
         self.document_concentration, self.top_concentration, self.priors = top
         self.n_initial_topics, self.most_topics = n_topics, most_topics
         self._columns, self._left_out = n_topics, np.empty(0, dtype=np.intp)
-        super().__init__(
-            corpus, n_topics, sampler, hyper, init, init_streams, streams, n_jobs, bursts,
-            burst_scope,
-        )  # fmt: skip
+        super().__init__(corpus, n_topics, sampler, hyper, *further, **options)
         self._resize(n_topics + 1)
         self._close_gaps(np.full(n_topics, 1.0 / (n_topics + 1.0)))
         self._draw_weights()
@@ -233,16 +225,13 @@ class OpenTableSampler(SeededMoves, TableSampler):
         shared = min(width, self._columns)
         self._columns = width
         for s, shard in enumerate(self.shards):
-            resized = {}
+            arrays = {}
             for name, free in _BY_TOPIC.items():
                 old = getattr(shard, name)
-                resized[name] = np.full((len(old), width), free, dtype=old.dtype)
-                resized[name][:, :shared] = old[:, :shared]
-            self.shards[s] = shard._replace(**resized)
-        words = empty_counts(n_words, width)
-        words.counts[:, :shared] = self._words.counts[:, :shared]
-        words.totals[:shared] = self._words.totals[:shared]
-        self._words = words
+                arrays[name] = np.full((len(old), width), free, dtype=old.dtype)
+                arrays[name][:, :shared] = old[:, :shared]
+            self.shards[s] = shard._replace(**arrays)
+        self._words = resized(self._words, width)
         self._make_scratch()
 
     def _close_gaps(self, weights: NDArray[np.float64]) -> None:

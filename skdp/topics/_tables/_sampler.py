@@ -38,6 +38,7 @@ from skdp.topics._shared._arrays import (
     Frequencies,
     LabeledCorpus,
     count_frequencies,
+    first_value,
     fixed_words,
     tells_apart,
     update_by_frequencies,
@@ -45,7 +46,7 @@ from skdp.topics._shared._arrays import (
 from skdp.topics._shared._bursts import Bursts
 from skdp.topics._shared._distributed import DistributedSampler
 from skdp.topics._shared._partition import ShardSweep
-from skdp.topics._shared._sampler import OpenState, TopicSampler, join
+from skdp.topics._shared._sampler import OpenState, TopicSampler, join, shown
 from skdp.topics._tables._model import (
     BurstGroups,
     TableModel,
@@ -84,10 +85,7 @@ class TableState(LDAState):
             return float(concentration[0])
         return as_readonly(concentration)
 
-    @property
-    def discount(self) -> float:
-        """Discount a."""
-        return float(self._sampler.discount)
+    discount = shown("discount", "Discount a.")
 
     @property
     def mixing_prior(self) -> tuple[float, float]:
@@ -98,10 +96,7 @@ class TableState(LDAState):
 class OpenTableState(TableState, OpenState):
     """The state of a table model's chain whose number of topics is inferred."""
 
-    @property
-    def document_concentration(self) -> float:
-        """Concentration alpha of documents."""
-        return float(self._sampler.document_concentration)
+    document_concentration = shown("document_concentration", "Concentration alpha of documents.")
 
 
 @dataclass(eq=False)
@@ -270,16 +265,11 @@ class TableSampler(BurstySampler):
             self, n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, n_jobs
         )
         self.topics_trade_places = not (is_labeled or tells_apart(hyper.doc_topic_prior))
-        start = hyper.doc_topic_prior
-        if isinstance(start, str):
-            start = np.full(n_topics, 1.0 / n_topics)
-        self.doc_topic_prior = start
-        self.discount = START_DISCOUNT if hyper.discount == "auto" else hyper.discount
-        start = START_CONCENTRATION if hyper.concentration == "auto" else hyper.concentration
+        self.doc_topic_prior = first_value(hyper.doc_topic_prior, np.full(n_topics, 1.0 / n_topics))
+        self.discount = first_value(hyper.discount, START_DISCOUNT)
+        start = first_value(hyper.concentration, START_CONCENTRATION)
         self.concentration = np.full(1, float(start))
-        self.parents: tuple[float, float] = START_PARENTS
-        if not isinstance(hyper.parents, str):
-            self.parents = hyper.parents
+        self.parents: tuple[float, float] = first_value(hyper.parents, START_PARENTS)
 
     @property
     def chained(self) -> bool:
@@ -430,15 +420,11 @@ class TableSampler(BurstySampler):
         """Draw each shard's evidence on the discount from its own stream."""
         return [
             gather_discount_evidence(
-                self._corpora[s],
-                shard,
-                self._prior(s),
-                self._stirling,
-                self._scratch[s].n_k,
+                self._corpora[s], shard, self._prior(s), self._stirling, self._scratch[s].n_k,
                 self.streams[s],
             )
             for s, shard in enumerate(self.shards)
-        ]
+        ]  # fmt: skip
 
     def _update_concentration(self) -> None:
         """Draw the concentrations, from evidence that each shard draws from its own stream."""
@@ -520,16 +506,21 @@ class TableSampler(BurstySampler):
                 doc_topic += allowed.restrict(of_documents)
                 segment_topic += allowed.of_segments(n_segments).restrict(of_segments)
 
+    @property
+    def _all_concentrations(self) -> NDArray[np.float64]:
+        """The concentrations of the whole corpus."""
+        return self.concentration
+
     def shown_parameters(self) -> dict[str, Any]:
         """Return the parameters to show."""
-        is_common = self.hyper.concentration_scope == "corpus"
+        concentration: Any = self._all_concentrations.copy()
+        if self.hyper.concentration_scope == "corpus":
+            concentration = float(concentration[0])
         return {
             "doc_topic_prior": self.doc_topic_prior,
             "topic_word_prior": float(self.topic_word_prior),
             "discount": float(self.discount),
-            "concentration": float(self.concentration[0])
-            if is_common
-            else self.concentration.copy(),
+            "concentration": concentration,
             **({"mixing_prior": np.array(self.parents)} if self._is_mixed else {}),
             **self._burst_scalars,
         }
@@ -554,14 +545,11 @@ class TableSampler(BurstySampler):
     def _log_prior(self) -> float:
         return self._log_probability_of_seats() + sum(
             log_prior_of_tables(
-                self._corpora[s],
-                shard,
-                self._prior_of_joint(s),
-                self._stirling,
+                self._corpora[s], shard, self._prior_of_joint(s), self._stirling,
                 self._scratch[s].n_k,
             )
             for s, shard in enumerate(self.shards)
-        )
+        )  # fmt: skip
 
     def _prior_of_joint(self, s: int) -> Prior:
         """Return the parameters of the log joint."""
@@ -578,7 +566,7 @@ class TableSampler(BurstySampler):
             }
         return dict([
             joint,
-            ("concentration", float(self.concentration.mean())),
+            ("concentration", float(self._all_concentrations.mean())),
             ("discount", float(self.discount)),
             ("doc_topic_prior_sum", float(self.doc_topic_prior.sum())),
             *rest,
@@ -600,7 +588,7 @@ class TableSampler(BurstySampler):
             self.components().astype(np.float32),
             self.doc_topic_prior.copy(),
             float(self.discount),
-            float(self.concentration.mean()),
+            float(self._all_concentrations.mean()),
             self.parents,
             None if self.bursts is None else self.bursts.parameters,
             self.burst_scope,
@@ -680,9 +668,7 @@ class DistributedTableSampler(DistributedSampler, TableSampler):
         return self._found[0]
 
     def _concentration_evidence(self, *, has_prior: bool) -> list[tuple[float, float]]:
-        late = self._found[1] if self.hyper.discount != "auto" else self._find_late_statistics()[0]
-        evidence: list[tuple[float, float]] = late
-        return evidence
+        return self._found[1] if self.hyper.discount != "auto" else self._find_late_statistics()[0]
 
     def _document_frequencies(self) -> Frequencies:
         return self._found[2]
@@ -693,22 +679,8 @@ class DistributedTableSampler(DistributedSampler, TableSampler):
     def _n_tables(self) -> int:
         return sum(found[1] for found in self._reported())
 
-    def _gather_concentrations(self) -> None:
-        """Gather the concentrations of documents or segments from the partitions."""
-        if self.hyper.concentration_scope != "corpus":
-            self.concentration = np.concatenate([found[2] for found in self._reported()])
-
-    def shown_parameters(self) -> dict[str, Any]:
-        """Return the parameters to show."""
-        self._gather_concentrations()
-        return super().shown_parameters()
-
-    def scalars(self) -> dict[str, float]:
-        """Return the scalars that the trace records."""
-        self._gather_concentrations()
-        return super().scalars()
-
-    def model(self) -> TableModel:
-        """Return the current sample as a model."""
-        self._gather_concentrations()
-        return super().model()
+    @property
+    def _all_concentrations(self) -> NDArray[np.float64]:
+        if self.hyper.concentration_scope == "corpus":
+            return self.concentration
+        return np.concatenate([found[2] for found in self._reported()])

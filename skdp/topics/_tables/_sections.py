@@ -31,12 +31,13 @@ from skdp.topics._kernels._tables import UNBOUNDED, Ratios
 from skdp.topics._shared._arrays import (
     Frequencies,
     count_frequencies,
+    first_value,
     fixed_words,
     tells_apart,
 )
 from skdp.topics._shared._bursts import Bursts
-from skdp.topics._shared._fold_in import FoldIn, Halt, slices
-from skdp.topics._shared._sampler import TopicSampler, TopicState
+from skdp.topics._shared._fold_in import FoldIn, Halt, Scoring, slices
+from skdp.topics._shared._sampler import TopicSampler, TopicState, shown
 from skdp.topics._tables._model import (
     CHAIN_ROWS,
     BurstGroups,
@@ -60,20 +61,9 @@ class SectionState(TopicState):
         """Tables of sections by topic, (n_sections, K)."""
         return as_readonly(self._sampler.shards[0].section_tables)
 
-    @property
-    def doc_topic_prior(self) -> NDArray[np.float64]:
-        """Prior alpha of the topic shares of documents, (K,)."""
-        return as_readonly(self._sampler.doc_topic_prior)
-
-    @property
-    def concentration(self) -> NDArray[np.float64]:
-        """Concentrations b of sections and of paragraphs, (2,)."""
-        return as_readonly(self._sampler.concentration)
-
-    @property
-    def discount(self) -> NDArray[np.float64]:
-        """Discounts a of sections and of paragraphs, (2,)."""
-        return as_readonly(self._sampler.discount)
+    doc_topic_prior = shown("doc_topic_prior", "Prior alpha of shares of documents, (K,).")
+    concentration = shown("concentration", "Concentrations b of sections and of paragraphs, (2,).")
+    discount = shown("discount", "Discounts a of sections and of paragraphs, (2,).")
 
 
 # Arrays of the kernels.
@@ -177,21 +167,13 @@ class SectionModel:
 
 
 @dataclass(frozen=True, eq=False)
-class SectionFoldIn:
+class SectionFoldIn(Scoring):
     """Fold-in of documents of sections of paragraphs."""
 
     model: SectionModel
     settings: FoldIn
     words: WordCounts
     weights: tuple[Ratios, Ratios]
-
-    def __call__(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt
-    ) -> tuple[NDArray[Any], ...]:
-        """Return E[mu] (D, K), E[nu] of paragraphs (J, K), and E[nu] of sections (S, K)."""
-        nothing = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-        doc_topic, paragraph_topic, _, section_topic = self.score(corpus, key, nothing, halt)
-        return doc_topic, paragraph_topic, section_topic
 
     def score(
         self, corpus: SegmentedCorpus, key: NDArray[np.uint64], further: Any, halt: Halt
@@ -208,7 +190,6 @@ class SectionFoldIn:
         doc_topic = np.zeros((len(corpus), n_topics))
         section_topic = np.zeros(state.section_tables.shape)
         paragraph_topic = np.zeros(state.paragraph_tables.shape)
-        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         lengths = np.diff(corpus.segment_ptr)
         bursts = scored = None
         if model.bursts is not None:
@@ -216,14 +197,12 @@ class SectionFoldIn:
             seats = np.zeros(len(corpus.tokens), dtype=np.int32)
             bursts = groups.bursts(model.bursts, seats, n_topics)
             scored = groups.scored(further, corpus, n_topics)
-        for amount in slices(halt):
+        for amount, place, rng in slices(halt, corpus):
             fold_in(
                 documents, lengths, state, self.words, sections, paragraphs, alpha, scratch,
                 bursts, scored, settings.n_sweeps, settings.burn_in, amount, place, key, doc_topic,
                 section_topic, paragraph_topic, rng,
             )  # fmt: skip
-            if place[0] == len(corpus):
-                break
         probabilities = np.zeros(0) if scored is None else scored.out
         found = doc_topic, paragraph_topic, probabilities, section_topic
         for sums in found:
@@ -276,11 +255,15 @@ class SectionSampler(BurstySampler):
         )
         self.topics_trade_places = not tells_apart(parameters.doc_topic_prior)
         self.given = parameters
-        prior = parameters.doc_topic_prior
-        learns = isinstance(prior, str)
-        self.doc_topic_prior = np.full(n_topics, 1.0 / n_topics) if learns else prior
-        self.discount = _numbers(parameters.discount, START_DISCOUNT)
-        self.concentration = _numbers(parameters.concentration, START_CONCENTRATION)
+        self.doc_topic_prior = first_value(
+            parameters.doc_topic_prior, np.full(n_topics, 1.0 / n_topics)
+        )
+        self.discount = np.array([
+            float(first_value(each, START_DISCOUNT)) for each in parameters.discount
+        ])  # fmt: skip
+        self.concentration = np.array([
+            float(first_value(each, START_CONCENTRATION)) for each in parameters.concentration
+        ])  # fmt: skip
         self.burst_scope = burst_scope
         self._take(corpus)
         self.shards = [empty_seating(self._documents, n_topics)]
@@ -433,8 +416,3 @@ class SectionSampler(BurstySampler):
     def state(self) -> SectionState:
         """Return a read-only view of the state."""
         return SectionState(self)
-
-
-def _numbers(values: tuple[Any, Any], start: float) -> NDArray[np.float64]:
-    """Return given values, and the initial one of a value that is drawn."""
-    return np.array([start if isinstance(value, str) else float(value) for value in values])

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._checks import as_array, check_integers, is_list_like, is_number, shorten
-from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_slice
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
@@ -38,13 +37,13 @@ from skdp.topics._kernels._tables import Prior, Ratios
 from skdp.topics._shared._arrays import (
     SMALLEST,
     count_frequencies,
+    first_value,
     fixed_words,
     sort_words,
     tells_apart,
-    update_by_frequencies,
 )
-from skdp.topics._shared._fold_in import FoldIn, Halt, expect_topics, slices
-from skdp.topics._shared._sampler import TopicSampler, TopicState
+from skdp.topics._shared._fold_in import FoldIn, Halt, Scoring, expect_topics, slices
+from skdp.topics._shared._sampler import TopicSampler, TopicState, shown
 from skdp.topics._tables._model import (
     CHAIN_ROWS,
     empty_scratch,
@@ -57,30 +56,11 @@ from skdp.topics._tables._model import (
 class SegmenterState(TopicState):
     """The state of a chain of topics and cuts."""
 
-    @property
-    def starts(self) -> NDArray[np.int8]:
-        """Whether a part begins at each unit, (n_units,); 1 at the first of a document."""
-        return as_readonly(self._sampler.shards[0].starts)
-
-    @property
-    def doc_topic(self) -> NDArray[np.float64]:
-        """Topic shares mu of the documents, (n_documents, K)."""
-        return as_readonly(self._sampler.shards[0].shares)
-
-    @property
-    def doc_topic_prior(self) -> NDArray[np.float64]:
-        """Prior alpha of the topic shares of documents, (K,)."""
-        return as_readonly(self._sampler.doc_topic_prior)
-
-    @property
-    def concentration(self) -> float:
-        """Concentration b of parts."""
-        return float(self._sampler.concentration)
-
-    @property
-    def cut_probability(self) -> float:
-        """Probability rho of a cut in a gap."""
-        return float(self._sampler.cut_probability)
+    starts = shown("_state.starts", "Whether a part begins at each unit, (n_units,).")
+    doc_topic = shown("_state.shares", "Topic shares mu of the documents, (n_documents, K).")
+    doc_topic_prior = shown("doc_topic_prior", "Prior alpha of shares of documents, (K,).")
+    concentration = shown("concentration", "Concentration b of parts.")
+    cut_probability = shown("cut_probability", "Probability rho of a cut in a gap.")
 
     @property
     def burst_concentration(self) -> float | None:
@@ -242,33 +222,22 @@ class SegmenterFoldIn:
         cuts = cut_prior(data.known, model.max_units, model.cut_probability)
         doc_topic = np.zeros((len(corpus), n_topics))
         unit_topic, probabilities = np.zeros((n_units, n_topics)), np.zeros(n_units)
-        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         lengths = np.diff(corpus.segment_ptr)
         weights = writable(self.weights)
-        for amount in slices(halt):
+        for amount, place, rng in slices(halt, corpus):
             fold_in_units(
                 units_of(corpus), lengths, state, self.words, prior, cuts, weights, scratch, parts,
                 work, min(WHOLE_SWEEPS, settings.burn_in), settings.n_sweeps, settings.burn_in,
                 amount, place, key, doc_topic, unit_topic, probabilities, rng,
             )  # fmt: skip
-            if place[0] == len(corpus):
-                break
         return doc_topic, unit_topic, probabilities
 
 
 @dataclass(frozen=True, eq=False)
-class OwnWords:
+class OwnWords(Scoring):
     """Exact sums over the divisions of documents whose parts have words of their own."""
 
     model: SegmenterModel
-
-    def __call__(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt
-    ) -> tuple[NDArray[Any], ...]:
-        """Return shares of the one topic, (D, 1) and (J, 1), and probabilities of cuts (J,)."""
-        no_words = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-        shares = self.score(corpus, key, no_words, halt)
-        return shares[0], shares[1], shares[3]
 
     def score(
         self,
@@ -327,10 +296,6 @@ class SegmenterSampler(TopicSampler):
         *TopicSampler._data_attributes, "_known", "_units", "_ratios", "_scratch", "_parts",
     )  # fmt: skip
 
-    topic_axes: ClassVar[dict[str, int]] = {
-        "doc_topic": 1, "segment_topic": 1, "doc_topic_prior": 0,
-    }  # fmt: skip
-
     shards: list[Divided]
 
     burst_concentration: float | None = None
@@ -348,11 +313,11 @@ class SegmenterSampler(TopicSampler):
         )
         self.topics_trade_places = not tells_apart(parameters.doc_topic_prior)
         self.given = parameters
-        prior = parameters.doc_topic_prior
-        learns = isinstance(prior, str)
-        self.doc_topic_prior = np.full(n_topics, 1.0 / n_topics) if learns else prior
-        self.concentration = _number(parameters.concentration, START_CONCENTRATION)
-        self.cut_probability = _number(parameters.cut_probability, START_PROBABILITY)
+        self.doc_topic_prior = first_value(
+            parameters.doc_topic_prior, np.full(n_topics, 1.0 / n_topics)
+        )
+        self.concentration = float(first_value(parameters.concentration, START_CONCENTRATION))
+        self.cut_probability = float(first_value(parameters.cut_probability, START_PROBABILITY))
         self._take(data)
         self.shards = [first_state(data, self.doc_topic_prior)]
         if init.ndim == 1:
@@ -371,23 +336,16 @@ class SegmenterSampler(TopicSampler):
         np.add.at(state.shares, (documents, state.topics), 1.0)
         state.shares[:] /= state.shares.sum(axis=1, keepdims=True)
 
-    def attach(self, corpus: Any) -> None:
-        """Attach the documents to the chain and build the arrays that depend on them."""
-        self._take(corpus)
-        self._count_words()
-
     def _take(self, corpus: Any) -> None:
         units, self._known = corpus
         super()._take(units)
         self._units = units_of(units)
         self._ratios = stirling_weights(units)
-        self._scratch = empty_scratch(self.n_topics)
-        self._parts = empty_parts(units, self.n_topics)
+        self._make_scratch()
 
-    @property
-    def corpus(self) -> Any:
-        """The documents."""
-        return self._whole
+    def _make_scratch(self) -> None:
+        self._scratch = empty_scratch(self.n_topics)
+        self._parts = empty_parts(self._whole, self.n_topics)
 
     @property
     def _state(self) -> Divided:
@@ -422,16 +380,12 @@ class SegmenterSampler(TopicSampler):
         return empty_work(self._whole, self.n_topics, self.concentration)
 
     def _update_parameters(self) -> None:
-        given = self.given
-        if isinstance(given.doc_topic_prior, str):
-            self.doc_topic_prior = update_by_frequencies(
-                self.doc_topic_prior,
-                count_frequencies([self._state.served], self.n_topics),
-                *self.dirichlet_prior,
-                symmetric=given.doc_topic_prior == "auto-symmetric",
-            )
+        self.doc_topic_prior = self._learned(
+            self.doc_topic_prior, self.given.doc_topic_prior,
+            lambda: count_frequencies([self._state.served], self.n_topics),
+        )  # fmt: skip
         self._draw_cut_probability()
-        if isinstance(given.concentration, str):
+        if isinstance(self.given.concentration, str):
             self._draw_concentration()
 
     def _draw_cut_probability(self) -> None:
@@ -460,11 +414,6 @@ class SegmenterSampler(TopicSampler):
 
     # Shown attributes
 
-    @property
-    def segment_lengths(self) -> NDArray[np.int64]:
-        """Number of tokens of every unit."""
-        return np.diff(self._whole.segment_ptr)
-
     def _log_prior(self) -> float:
         evidence = log_prior_of_parts(self._units, self._state, self.concentration, self._work())
         return float(evidence) + self._log_prior_of_cuts()
@@ -474,31 +423,20 @@ class SegmenterSampler(TopicSampler):
         prior = self._cut_prior
         return float(n_cuts * prior.log_cut + (n_gaps - n_cuts) * prior.log_join)
 
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged over the kept sweeps."""
-        n_units = len(self._state.starts)
-        return {
-            "doc_topic": np.zeros((len(self._whole), self.n_topics)),
-            "segment_topic": np.zeros((n_units, self.n_topics)),
-            "cut_proba": np.zeros(n_units),
-            "doc_topic_prior": np.zeros(self.n_topics),
-            "topic_word_prior": np.zeros(()),
-            "concentration": np.zeros(()),
-            "cut_probability": np.zeros(()),
-        }
+    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+        return {**super()._empty_shares(), "cut_proba": np.zeros(len(self._state.starts))}
 
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums."""
+    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the shares of documents and of units, and probabilities of cuts, to sums."""
         add_all_estimates(
             self._units, self._state, self._prior(0.0), self._cut_prior, self._parts, self._work(),
             sums["doc_topic"], sums["segment_topic"], sums["cut_proba"],
         )  # fmt: skip
-        self._add_numbers(sums)
 
-    def _add_numbers(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the parameters that are averaged to the sums."""
-        for name in sums.keys() - {"doc_topic", "segment_topic", "cut_proba"}:
-            sums[name] += getattr(self, name)
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
+        names = "doc_topic_prior", "topic_word_prior", "concentration", "cut_probability"
+        return {name: getattr(self, name) for name in names}
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
@@ -520,13 +458,6 @@ class SegmenterSampler(TopicSampler):
         """Return a read-only view of the state."""
         return SegmenterState(self)
 
-    def copy(self) -> SegmenterSampler:
-        """Return a sampler with a copy of the same state."""
-        other = super().copy()
-        other._scratch = empty_scratch(self.n_topics)
-        other._parts = empty_parts(self._whole, self.n_topics)
-        return other
-
 
 class OwnWordsSampler(SegmenterSampler):
     """Markov chain of cuts and of the words of one topic, of which every part has its own version.
@@ -546,7 +477,7 @@ class OwnWordsSampler(SegmenterSampler):
         b = parameters.burst_concentration
         n_own = len(tokens) / len(first_units(data.corpus))
         self._least = LEAST_SHARE * n_own if isinstance(b, str) else 0.0
-        self.burst_concentration = _number(b, max(START_SHARE * n_own, 1.0))
+        self.burst_concentration = float(first_value(b, max(START_SHARE * n_own, 1.0)))
         self.served = np.bincount(tokens, minlength=n_words).astype(np.int32)[np.newaxis]
         super().__init__(data, 1, parameters, np.zeros(len(tokens), dtype=np.int32), stream)
         self.phi = self.components()
@@ -597,11 +528,8 @@ class OwnWordsSampler(SegmenterSampler):
             b = math.exp(log_b)
             if not self._least <= b <= LARGEST:
                 return -math.inf
-            return (
-                float(log_prior_of_parts(self._units, self._own, b, work))
-                + shape * log_b
-                - rate * b
-            )
+            evidence = log_prior_of_parts(self._units, self._own, b, work)
+            return float(evidence) + shape * log_b - rate * b
 
         drawn = draw_slice(log_density, math.log(self.burst_concentration), self.streams[0])
         self.burst_concentration = math.exp(drawn)
@@ -622,12 +550,12 @@ class OwnWordsSampler(SegmenterSampler):
         )
         return float(of_phi + of_words + self._log_prior_of_cuts())
 
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged over the kept sweeps."""
-        return {**super().empty_sums(), "burst_concentration": np.zeros(())}
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
+        return {**super().shown_parameters(), "burst_concentration": self.burst_concentration}
 
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums."""
+    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+        """Add the shares of documents and of units, and probabilities of cuts, to sums."""
         sums["doc_topic"] += 1.0
         sums["segment_topic"] += 1.0
         work, prior = self._work(), self._cut_prior
@@ -636,7 +564,6 @@ class OwnWordsSampler(SegmenterSampler):
                 d, self._units, self._tokens, self.phi, self.burst_concentration, prior, work,
                 sums["cut_proba"],
             )  # fmt: skip
-        self._add_numbers(sums)
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
@@ -648,14 +575,8 @@ class OwnWordsSampler(SegmenterSampler):
             super().model(), components=self.phi.astype(np.float32), bursts=self.burst_concentration
         )
 
-    def copy(self) -> OwnWordsSampler:
-        """Return a sampler with a copy of the same state."""
-        return TopicSampler.copy(self)
-
-
-def _number(value: Any, start: float) -> float:
-    """Return a given value, or the initial one of a value that is drawn."""
-    return start if isinstance(value, str) else float(value)
+    def _make_scratch(self) -> None:
+        """Do nothing: there are no parts of topics."""
 
 
 # Divisions of documents into parts, and known cuts.
