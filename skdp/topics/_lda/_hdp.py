@@ -16,23 +16,8 @@ from skdp.inference._chain import check_interrupts
 from skdp.processes._kernels_table_counts import log_density_of_weights
 from skdp.processes._partitions import TopLevel, TopPriors
 from skdp.topics._kernels import _hdp as moves
+from skdp.topics._kernels import _lda as kernels
 from skdp.topics._kernels._counts import rename_topics
-from skdp.topics._kernels._hdp import (
-    NO_COLUMN,
-    OpenColumns,
-    empty_top_level,
-    move_open_tables,
-    sweep_open_nodes,
-    sweep_open_nodes_with_bursts,
-)
-from skdp.topics._kernels._lda import (
-    add_node_estimates,
-    empty_dense_scratch,
-    log_prior_of_topics,
-    move_into_sets,
-    seat_randomly,
-    sweep_nodes,
-)
 from skdp.topics._lda._sampler import LDAModel, NodeTopics, shares_of_nodes, tokens_of_nodes
 from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps, resized
 from skdp.topics._shared._bursts import Bursts
@@ -120,10 +105,10 @@ class HDPSampler(SeededMoves, TopicSampler):
         self.shards = [NodeTopics.unseated(len(tokens))]
         topics = self.shards[0].topics
         if not isinstance(init, str):
-            sweep_nodes(
+            kernels.sweep_nodes(
                 0, len(self._node_ptr) - 1, self._node_ptr, tokens, topics,
                 self._first_topics(init), np.full(n_topics, concentration / n_topics), 0.0,
-                empty_dense_scratch(n_topics), None, init_stream,
+                kernels.empty_dense_scratch(n_topics), None, init_stream,
             )  # fmt: skip
         elif self._has_prior_mean:
             of_words = None
@@ -131,9 +116,9 @@ class HDPSampler(SeededMoves, TopicSampler):
                 of_words = allowed.widened(n_topics).of_words(self._node_ptr)
             self._seat_by_prior(topics, tokens, init_stream, of_words)
         else:
-            seat_randomly(topics, n_topics, init_stream)
+            kernels.seat_randomly(topics, n_topics, init_stream)
         if allowed is not None:
-            move_into_sets(self._node_ptr, topics, *allowed.widened(n_topics), init_stream)
+            kernels.move_into_sets(self._node_ptr, topics, *allowed.widened(n_topics), init_stream)
         found = np.union1d(topics, np.arange(self.n_seeded))
         topics[:] = np.searchsorted(found, topics)
         self.n_topics = len(found)
@@ -234,7 +219,7 @@ class HDPSampler(SeededMoves, TopicSampler):
         width, n_words = padded(n_columns), self._whole.n_features
         check_memory(4.0 * width * n_words, f"{self.n_topics} topics of {n_words} words: counts")
         self._words = resized(self._words, width)
-        self._scratch = empty_dense_scratch(width)
+        self._scratch = kernels.empty_dense_scratch(width)
 
     def _make_room(self) -> None:
         """Ensure that there are enough free columns, and not too many."""
@@ -242,10 +227,10 @@ class HDPSampler(SeededMoves, TopicSampler):
         if n_columns - self.n_topics < _SPARE or n_columns > padded(self.n_topics + 4 * spare):
             self._resize(self.n_topics + 2 * spare)
 
-    def _top_level(self) -> OpenColumns:
+    def _top_level(self) -> moves.OpenColumns:
         """Return the top level in the form that sweeps take."""
         n_columns = len(self._words.totals)
-        top = empty_top_level(n_columns)
+        top = moves.empty_top_level(n_columns)
         top.weights[: self.n_topics] = self.weights
         top.rest[0] = self.rest
         n_more = (n_columns if self.most_topics is None else self.most_topics) - self.n_topics
@@ -293,11 +278,11 @@ class HDPSampler(SeededMoves, TopicSampler):
             chosen = self._draw_nodes()
         places, node_ptr, tokens = chosen
         if self.bursts is None:
-            self._run_open(sweep_open_nodes, node_ptr, tokens, places, stream)
+            self._run_open(moves.sweep_open_nodes, node_ptr, tokens, places, stream)
         else:
-            self._run_open(sweep_open_nodes_with_bursts, node_ptr, tokens, places, stream)
+            self._run_open(moves.sweep_open_nodes_with_bursts, node_ptr, tokens, places, stream)
             self._make_room()
-            self._run_open(move_open_tables, node_ptr, tokens, places, stream)
+            self._run_open(moves.move_open_tables, node_ptr, tokens, places, stream)
 
     def _run_open(self, kernel: Any, node_ptr: Any, tokens: Any, places: Any, stream: Any) -> None:
         """Run a kernel over nodes, chosen ones or all, and make room when it stops for it."""
@@ -316,7 +301,7 @@ class HDPSampler(SeededMoves, TopicSampler):
                     self.shards[0].seats[places] = seats.seats + shift
             self.rest = float(top.rest[0])
             self._close_gaps(top.weights)
-            if top.columns[0] != NO_COLUMN:
+            if top.columns[0] != moves.NO_COLUMN:
                 return
             self._make_room()
             top = self._top_level()
@@ -458,7 +443,7 @@ class HDPSampler(SeededMoves, TopicSampler):
 
     def _log_prior(self) -> float:
         prior = np.append(self.doc_topic_prior, self.concentration * self.rest)
-        result = log_prior_of_topics(
+        result = kernels.log_prior_of_topics(
             self._node_ptr, self.topics, prior, np.zeros(self.n_topics, dtype=np.int64)
         )
         result += self._log_probability_of_seats()
@@ -483,7 +468,7 @@ class HDPSampler(SeededMoves, TopicSampler):
         """Add the shares of documents and of segments, given the state, to sums."""
         nodes = np.zeros((len(self._node_ptr) - 1, self.n_topics))
         prior = self.doc_topic_prior
-        add_node_estimates(0, len(nodes), self._node_ptr, self.topics, prior, nodes)
+        kernels.add_node_estimates(0, len(nodes), self._node_ptr, self.topics, prior, nodes)
         if self._allowed is not None:
             nodes = self._allowed.widened(self.n_topics).restrict(nodes)
         doc_topic, segment_topic = shares_of_nodes(self._whole, self.level, nodes, prior)

@@ -10,20 +10,9 @@ from numpy.typing import NDArray
 
 from skdp.data import SegmentedCorpus
 from skdp.inference._trace import align_labels
+from skdp.topics._kernels import _ldcc as kernels
 from skdp.topics._kernels._counts import WordCounts
 from skdp.topics._kernels._lda import count_nodes, seat_randomly
-from skdp.topics._kernels._ldcc import (
-    Clustering,
-    ClusterPrior,
-    Rising,
-    add_cluster_estimates,
-    count_documents,
-    empty_cluster_scratch,
-    fold_in_clusters,
-    log_prior_of_clusters,
-    sweep_documents,
-    tabulate_rising,
-)
 from skdp.topics._shared._arrays import (
     Frequencies,
     count_frequencies,
@@ -59,21 +48,21 @@ class ClusterSweep(ShardSweep):
 
     _scratch = "rising", "scratch"
 
-    prior: ClusterPrior
+    prior: kernels.ClusterPrior
     gamma: float
-    rising: Rising
+    rising: kernels.Rising
     longest: int  # number of words of the longest segment of all shards
     scratch: Any
 
     def _make_scratch(self) -> None:
         n_clusters, n_topics = self.prior.alpha.shape
-        self.rising = tabulate_rising(self.prior.alpha, self.longest)
-        self.scratch = empty_cluster_scratch(n_topics, n_clusters, self.longest)
+        self.rising = kernels.tabulate_rising(self.prior.alpha, self.longest)
+        self.scratch = kernels.empty_cluster_scratch(n_topics, n_clusters, self.longest)
 
-    def sweep(self, words: WordCounts, stream: NDArray[np.uint64]) -> Clustering:
+    def sweep(self, words: WordCounts, stream: NDArray[np.uint64]) -> kernels.Clustering:
         """Draw document-topics of segments and topics of words; return the state."""
         n_documents = len(self.corpus.doc_ptr) - 1
-        sweep_documents(
+        kernels.sweep_documents(
             0, n_documents, self.corpus, self.state, words, self.prior, self.gamma, self.rising,
             self.scratch, stream,
         )  # fmt: skip
@@ -94,7 +83,7 @@ class CoClusterModel:
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> CoClusterFoldIn:
         """Return the fold-in of documents of the corpus, with its tables precomputed."""
         longest = int(np.diff(corpus.segment_ptr).max(initial=0))
-        rising = tabulate_rising(np.array(self.segment_topic_prior), longest)
+        rising = kernels.tabulate_rising(np.array(self.segment_topic_prior), longest)
         return CoClusterFoldIn(self, settings, fixed_words(self.components), rising)
 
 
@@ -105,12 +94,12 @@ class CoClusterFoldIn:
     model: CoClusterModel
     settings: FoldIn
     words: WordCounts
-    rising: Rising
+    rising: kernels.Rising
 
     def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
         """Return E[theta] of documents (D, Y) and E[pi] of segments (J, K)."""
         # Copies, because read-only arrays of a memory-mapped model have another numba type.
-        prior = ClusterPrior(
+        prior = kernels.ClusterPrior(
             np.array(self.model.document_topic_prior), np.array(self.model.segment_topic_prior)
         )
         n_clusters, n_topics = prior.alpha.shape
@@ -120,9 +109,9 @@ class CoClusterFoldIn:
         segment_topic = np.zeros((n_segments, n_topics))
         n_sweeps, burn_in = self.settings.n_sweeps, self.settings.burn_in
         arrays, clustering = flat(corpus), empty_clustering(corpus)
-        scratch = empty_cluster_scratch(n_topics, n_clusters, longest)
+        scratch = kernels.empty_cluster_scratch(n_topics, n_clusters, longest)
         for work, place, rng in slices(halt, corpus):
-            fold_in_clusters(
+            kernels.fold_in_clusters(
                 arrays, clustering, self.words, prior, self.rising, scratch, n_sweeps, burn_in,
                 work, place, key, doc_topic, segment_topic, rng,
             )  # fmt: skip
@@ -131,9 +120,9 @@ class CoClusterFoldIn:
         return doc_topic, segment_topic
 
 
-def empty_clustering(corpus: SegmentedCorpus) -> Clustering:
+def empty_clustering(corpus: SegmentedCorpus) -> kernels.Clustering:
     """Return the state in which no word or segment has a topic."""
-    return Clustering(
+    return kernels.Clustering(
         np.full(len(corpus.tokens), -1, dtype=np.int32),
         np.full(len(corpus.segment_ptr) - 1, -1, dtype=np.int32),
     )
@@ -155,7 +144,7 @@ class CoClusterSampler(TopicSampler):
         *("_longest", "_segment_bounds", "_scratch", "_rising"),
     )
 
-    shards: list[Clustering]
+    shards: list[kernels.Clustering]
 
     def __init__(
         self,
@@ -208,7 +197,7 @@ class CoClusterSampler(TopicSampler):
 
     def _make_scratch(self) -> None:
         self._scratch = [
-            empty_cluster_scratch(self.n_topics, self.n_clusters, self._longest)
+            kernels.empty_cluster_scratch(self.n_topics, self.n_clusters, self._longest)
             for _ in self._bounds
         ]
 
@@ -227,8 +216,8 @@ class CoClusterSampler(TopicSampler):
         self._return_strays(self._words)
 
     @property
-    def _prior(self) -> ClusterPrior:
-        return ClusterPrior(self.document_topic_prior, self.segment_topic_prior)
+    def _prior(self) -> kernels.ClusterPrior:
+        return kernels.ClusterPrior(self.document_topic_prior, self.segment_topic_prior)
 
     @property
     def clusters(self) -> NDArray[np.int32]:
@@ -253,13 +242,15 @@ class CoClusterSampler(TopicSampler):
             self._make_ratios()
 
     def _make_ratios(self) -> None:
-        self._rising = tabulate_rising(self.segment_topic_prior, self._longest)
+        self._rising = kernels.tabulate_rising(self.segment_topic_prior, self._longest)
 
     def _document_frequencies(self) -> Frequencies:
         """Return the frequencies of the segments of documents by document-topic."""
         counts = np.zeros((len(self._whole), self.n_clusters), dtype=np.int64)
         for s, shard in enumerate(self.shards):
-            count_documents(self._corpora[s], shard.clusters, counts[slice(*self._bounds[s])])
+            kernels.count_documents(
+                self._corpora[s], shard.clusters, counts[slice(*self._bounds[s])]
+            )
         return count_frequencies([counts], self.n_clusters)
 
     def _updated_rows(self) -> NDArray[np.float64]:
@@ -284,7 +275,7 @@ class CoClusterSampler(TopicSampler):
 
     def _log_prior(self) -> float:
         return sum(
-            log_prior_of_clusters(corpus, shard, self._prior, scratch)
+            kernels.log_prior_of_clusters(corpus, shard, self._prior, scratch)
             for corpus, shard, scratch in zip(
                 self._corpora, self.shards, self._scratch, strict=True
             )
@@ -302,7 +293,7 @@ class CoClusterSampler(TopicSampler):
     def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
         """Add the shares of documents and of segments, given the state, to sums."""
         for s, shard in enumerate(self.shards):
-            add_cluster_estimates(
+            kernels.add_cluster_estimates(
                 0, len(self._corpora[s].doc_ptr) - 1, self._corpora[s], shard, self._prior,
                 self._scratch[s], sums["doc_topic"][slice(*self._bounds[s])],
                 sums["segment_topic"][slice(*self._segment_bounds[s])],

@@ -14,33 +14,8 @@ from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_bounded_beta, draw_concentration
 from skdp.processes._network_tables import StirlingRatios
+from skdp.topics._kernels import _lda as kernels
 from skdp.topics._kernels._counts import Corpus, WordCounts
-from skdp.topics._kernels._lda import (
-    SPARSE_FROM,
-    DenseScratch,
-    SparseScratch,
-    WordLists,
-    WordNodes,
-    WordTables,
-    add_node_estimates,
-    count_nodes,
-    counts_of_lists,
-    empty_dense_scratch,
-    empty_sparse_scratch,
-    estimate_nodes,
-    fold_in_nodes,
-    gather_evidence,
-    list_words,
-    lists_of_counts,
-    log_prior_of_topics,
-    log_probability_of_power_law,
-    move_into_sets,
-    seat_randomly,
-    sweep_labeled_nodes,
-    sweep_nodes,
-    sweep_nodes_sparse,
-    sweep_power_law,
-)
 from skdp.topics._shared._arrays import (
     MAX_COUNT,
     AllowedTopics,
@@ -102,7 +77,7 @@ class NodeTopics(NamedTuple):
 class ListedWords(NamedTuple):
     """Words by topic as lists, and their totals."""
 
-    lists: WordLists
+    lists: kernels.WordLists
     totals: NDArray[np.float64]
 
 
@@ -130,16 +105,16 @@ class NodeSweep(ShardSweep):
     node_ptr: NDArray[np.int64]
     alpha: NDArray[np.float64]
     gamma: float
-    scratch: DenseScratch | SparseScratch  # for words as counts, or as lists
+    scratch: kernels.DenseScratch | kernels.SparseScratch  # for words as counts, or as lists
     allowed: AllowedTopics | None  # only if words are counts
     bursts: tuple[float, float] | None = None  # concentration and discount
     places: TablePlaces | None = None  # of the tables of bursts
 
     def __post_init__(self) -> None:
-        self.is_sparse = isinstance(self.scratch, SparseScratch)
+        self.is_sparse = isinstance(self.scratch, kernels.SparseScratch)
 
     def _make_scratch(self) -> None:
-        empty = empty_sparse_scratch if self.is_sparse else empty_dense_scratch
+        empty = kernels.empty_sparse_scratch if self.is_sparse else kernels.empty_dense_scratch
         self.scratch = empty(len(self.alpha))
 
     def counted_words(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -156,16 +131,16 @@ class NodeSweep(ShardSweep):
         tokens, topics = self.corpus.tokens, self.state.topics
         parameters, n_nodes = (self.alpha, self.gamma, self.scratch), len(self.node_ptr) - 1
         if self.allowed is not None:
-            sweep_labeled_nodes(
+            kernels.sweep_labeled_nodes(
                 self.node_ptr, tokens, topics, words, *parameters, *self.allowed,
                 np.empty(len(self.alpha)), bursts, stream,
             )  # fmt: skip
         elif self.is_sparse:
-            sweep_nodes_sparse(
+            kernels.sweep_nodes_sparse(
                 0, n_nodes, self.node_ptr, tokens, topics, *words, *parameters, stream
             )
         else:
-            sweep_nodes(
+            kernels.sweep_nodes(
                 0, n_nodes, self.node_ptr, tokens, topics, words, *parameters, bursts, stream
             )
         return self.state
@@ -188,13 +163,13 @@ class Listed:
     def unpack(packed: Any) -> ListedWords:
         """Return the words that were packed."""
         arrays, totals = packed
-        lists = WordLists(*(unpack(each) for each in arrays))
+        lists = kernels.WordLists(*(unpack(each) for each in arrays))
         return ListedWords(lists._replace(values=lists.values.astype(np.float32)), totals)
 
     @staticmethod
     def copy(words: ListedWords) -> ListedWords:
         """Return a copy of the words."""
-        lists = WordLists(*(array.copy() for array in words.lists))
+        lists = kernels.WordLists(*(array.copy() for array in words.lists))
         return ListedWords(lists, words.totals.copy())
 
     @staticmethod
@@ -235,10 +210,10 @@ def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> NDArray[np.
     return as_readonly(np.asarray(ptr, dtype=np.int64))
 
 
-def nodes_of(corpus: SegmentedCorpus, level: str) -> WordNodes:
+def nodes_of(corpus: SegmentedCorpus, level: str) -> kernels.WordNodes:
     """Return the documents and nodes of a corpus in the form that kernels take."""
     ptr = tokens_of_nodes(corpus, level), nodes_of_documents(corpus, level)
-    return WordNodes(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, *ptr)
+    return kernels.WordNodes(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, *ptr)
 
 
 def shares_of_nodes(
@@ -315,11 +290,11 @@ class LDAFoldIn:
         prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
         # With a tiny prior the first word would fix the topic of all, and no word could leave it.
         first_prior = prior / min(float(prior.sum()), 1.0)
-        scratch, bursts = empty_dense_scratch(n_topics), model.empty_seats(corpus)
+        scratch, bursts = kernels.empty_dense_scratch(n_topics), model.empty_seats(corpus)
         n_bursts = (0, 0) if bursts is None else (len(nodes), len(topics))
         opening, own = np.zeros((n_bursts[0], n_topics)), np.zeros(n_bursts[1])
         for work, place, rng in slices(halt, corpus):
-            fold_in_nodes(
+            kernels.fold_in_nodes(
                 arrays, topics, self.words, first_prior, prior, scratch, bursts, settings.n_sweeps,
                 settings.burn_in, work, place, key, nodes, opening, own, rng,
             )  # fmt: skip
@@ -347,9 +322,9 @@ class LDALikelihood:
         model = self.model
         out = np.zeros(len(corpus))
         prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
-        estimate_nodes(
+        kernels.estimate_nodes(
             n_particles, nodes_of(corpus, model.level), self.words, prior,
-            empty_dense_scratch(len(prior)), model.empty_seats(corpus), key, out,
+            kernels.empty_dense_scratch(len(prior)), model.empty_seats(corpus), key, out,
         )  # fmt: skip
         return out
 
@@ -396,7 +371,7 @@ class LDASampler(TopicSampler):
                         allowed = allowed.of_words(self._node_ptr[s])
                     self._seat_by_prior(shard.topics, self._corpora[s].tokens, stream, allowed)
                 else:
-                    seat_randomly(shard.topics, n_topics, stream)
+                    kernels.seat_randomly(shard.topics, n_topics, stream)
             self._move_into_sets(init_streams)
         else:
             self._sweep_words(self._first_topics(init), init_streams)
@@ -418,7 +393,7 @@ class LDASampler(TopicSampler):
     def _sparse(self) -> bool:
         is_plain = not self._is_labeled and self.fixed is None and self.bursts is None
         is_plain = is_plain and self.n_settled == 0
-        return self.n_topics >= SPARSE_FROM and is_plain
+        return self.n_topics >= kernels.SPARSE_FROM and is_plain
 
     def _take(self, corpus: SegmentedCorpus | LabeledCorpus) -> None:
         corpus, allowed = corpus if isinstance(corpus, LabeledCorpus) else (corpus, None)
@@ -429,7 +404,7 @@ class LDASampler(TopicSampler):
             None if allowed is None else allowed.of_nodes(first, last)
             for first, last in pairwise(ends.tolist())
         ]
-        empty = empty_sparse_scratch if self._sparse else empty_dense_scratch
+        empty = kernels.empty_sparse_scratch if self._sparse else kernels.empty_dense_scratch
         self._scratch = [empty(self.n_topics) for _ in self._corpora]
         self._place_tables(self._node_ptr)
 
@@ -437,7 +412,9 @@ class LDASampler(TopicSampler):
         """Redraw the first topics of words that labels do not allow."""
         for s, allowed in enumerate(self._allowed):
             if allowed is not None:
-                move_into_sets(self._node_ptr[s], self.shards[s].topics, *allowed, streams[s])
+                kernels.move_into_sets(
+                    self._node_ptr[s], self.shards[s].topics, *allowed, streams[s]
+                )
 
     def _topics_of_word(self, s: int, i: int) -> NDArray[np.bool_]:
         if (allowed := self._allowed[s]) is None:
@@ -470,12 +447,14 @@ class LDASampler(TopicSampler):
         topics = self.topics
         totals = np.bincount(topics, minlength=self.n_topics).astype(np.float64)
         if self.seeds is None:
-            lists = list_words(self._whole.tokens, topics, self._whole.n_features, self.n_topics)
+            lists = kernels.list_words(
+                self._whole.tokens, topics, self._whole.n_features, self.n_topics
+            )
         else:
             dense = empty_counts(self._whole.n_features, self.n_topics)
             np.add.at(dense.counts, (self._whole.tokens, topics), 1)
             self.seeds.add_to(dense)
-            lists = lists_of_counts(dense.counts, self.n_topics)
+            lists = kernels.lists_of_counts(dense.counts, self.n_topics)
             totals += self.seeds.totals(self.n_topics)
         self._words = ListedWords(lists, totals)
         self._check_counts()
@@ -490,7 +469,7 @@ class LDASampler(TopicSampler):
         if not self._sparse:
             return super()._dense_words()
         dense = empty_counts(self._whole.n_features, self.n_topics)
-        counts_of_lists(self._words.lists, dense.counts)
+        kernels.counts_of_lists(self._words.lists, dense.counts)
         dense.totals[: self.n_topics] = self._words.totals
         return dense
 
@@ -540,7 +519,7 @@ class LDASampler(TopicSampler):
         # A partition with all words continues with its lists, as a single shard does.
         listed = self._listed if is_alone else None
         if listed is None:
-            lists = lists_of_counts(words.counts, self.n_topics)
+            lists = kernels.lists_of_counts(words.counts, self.n_topics)
             listed = ListedWords(lists, words.totals[: self.n_topics].copy())
         before = self.topics.copy()
         self._sweep_words(listed, self.streams)
@@ -552,9 +531,10 @@ class LDASampler(TopicSampler):
     def _sweep_of(self, s: int, words: Any) -> NodeSweep:
         is_fixed = isinstance(words, WordCounts) and words.fixed
         gamma = 0.0 if is_fixed else self.topic_word_prior
+        scratch = kernels.empty_dense_scratch(self.n_topics) if is_fixed else self._scratch[s]
         return NodeSweep(
             self._corpora[s], self.shards[s], self._node_ptr[s], self.doc_topic_prior, gamma,
-            empty_dense_scratch(self.n_topics) if is_fixed else self._scratch[s], self._allowed[s],
+            scratch, self._allowed[s],
             *(() if self.bursts is None else (self.bursts.parameters, self._table_places[s])),
         )  # fmt: skip
 
@@ -572,7 +552,7 @@ class LDASampler(TopicSampler):
         def count() -> Iterator[NDArray[np.int32]]:
             for node_ptr, shard in zip(self._node_ptr, self.shards, strict=True):
                 counts = np.zeros((len(node_ptr) - 1, self.n_topics), dtype=np.int32)
-                count_nodes(node_ptr, shard.topics, counts)
+                kernels.count_nodes(node_ptr, shard.topics, counts)
                 yield counts
 
         return count_frequencies(count(), self.n_topics)
@@ -580,7 +560,7 @@ class LDASampler(TopicSampler):
     def _log_prior(self) -> float:
         n_k = np.zeros(self.n_topics, dtype=np.int64)
         result = sum(
-            log_prior_of_topics(node_ptr, shard.topics, self.doc_topic_prior, n_k)
+            kernels.log_prior_of_topics(node_ptr, shard.topics, self.doc_topic_prior, n_k)
             for node_ptr, shard in zip(self._node_ptr, self.shards, strict=True)
         )
         return result + self._log_probability_of_seats()
@@ -589,7 +569,7 @@ class LDASampler(TopicSampler):
         """Add the shares of documents and of segments, given the state, to sums."""
         nodes = [np.zeros((len(ptr) - 1, self.n_topics)) for ptr in self._node_ptr]
         for s, shard in enumerate(self.shards):
-            add_node_estimates(
+            kernels.add_node_estimates(
                 0, len(nodes[s]), self._node_ptr[s], shard.topics, self.doc_topic_prior, nodes[s]
             )
             if (allowed := self._allowed[s]) is not None:
@@ -711,10 +691,10 @@ class PowerLawLDASampler(LDASampler):
             self.topic_word_prior = self.concentration / self._whole.n_features
 
     @property
-    def _law(self) -> WordTables:
+    def _law(self) -> kernels.WordTables:
         """The tables and the parameters in the form that kernels take."""
         gamma = self.topic_word_prior if self.power_law.has_shared_base else 0.0
-        return WordTables(
+        return kernels.WordTables(
             self.tables, self.topic_tables, self.word_tables, float(self.discount),
             float(self.concentration), float(gamma), self._stirling.values, self._stirling.row_ptr,
         )  # fmt: skip
@@ -725,7 +705,7 @@ class PowerLawLDASampler(LDASampler):
             return
         (node_ptr,), (allowed,), n_topics = self._node_ptr, self._allowed, self.n_topics
         allowed = allowed or AllowedTopics.every(n_topics, len(node_ptr) - 1)
-        sweep_power_law(
+        kernels.sweep_power_law(
             node_ptr, self._whole.tokens, self.topics, words, self._law, self.doc_topic_prior,
             *allowed, np.empty((4, n_topics)), streams[0],
         )  # fmt: skip
@@ -750,7 +730,7 @@ class PowerLawLDASampler(LDASampler):
             return
         p, q = self.power_law.discount_prior
         stream = self.streams[0]
-        of_tables, of_seatings = gather_evidence(self._words.counts, self._law, stream)
+        of_tables, of_seatings = kernels.gather_evidence(self._words.counts, self._law, stream)
         self.discount = draw_bounded_beta(p + of_tables, q + of_seatings, stream)
         self._make_ratios()
 
@@ -782,7 +762,7 @@ class PowerLawLDASampler(LDASampler):
 
     def log_joint(self) -> float:
         """Return log p(words, topics, numbers of tables | parameters)."""
-        return self._log_prior() + log_probability_of_power_law(
+        return self._log_prior() + kernels.log_probability_of_power_law(
             self._words.counts, self._words.totals, self._law
         )
 

@@ -15,6 +15,7 @@ from skdp.processes._concentration import draw_concentration
 from skdp.processes._kernels_table_counts import draw_top_weights, log_density_of_weights
 from skdp.processes._partitions import TopPriors, draw_top_concentration, in_range
 from skdp.topics._kernels import _hdp as moves
+from skdp.topics._kernels import _tables as kernels
 from skdp.topics._kernels._counts import Corpus, WordCounts, rename_topics
 from skdp.topics._kernels._hdp import Division
 from skdp.topics._kernels._open_moves import (
@@ -27,13 +28,6 @@ from skdp.topics._kernels._open_moves import (
     seat_topics,
 )
 from skdp.topics._kernels._ssa import DOCUMENT
-from skdp.topics._kernels._tables import (
-    Assignments,
-    Prior,
-    Ratios,
-    break_rest,
-    draw_tables_of_documents,
-)
 from skdp.topics._lda._hdp import MOST_MOVES, TOKENS_OF_MOVES
 from skdp.topics._lda._sampler import tokens_of_nodes
 from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps, resized
@@ -60,9 +54,9 @@ class BlockSeating(NamedTuple):
 def seat(
     topics: list[int],
     corpus: Corpus,
-    assignments: Assignments,
-    prior: Prior,
-    stirling: Ratios,
+    assignments: kernels.Assignments,
+    prior: kernels.Prior,
+    stirling: kernels.Ratios,
     stream: NDArray[np.uint64],
 ) -> TopicSeats:
     """Draw seats for all words of the given topics."""
@@ -108,7 +102,7 @@ def rename_blocks(
     new: int,
     seating: BlockSeating,
     corpus: Corpus,
-    assignments: Assignments,
+    assignments: kernels.Assignments,
     words: WordCounts,
 ) -> None:
     """Change the topic of blocks, with all their tables and words."""
@@ -135,9 +129,9 @@ def rename_blocks(
 def seat_anew(
     topics: list[int],
     corpus: Corpus,
-    assignments: Assignments,
-    prior: Prior,
-    stirling: Ratios,
+    assignments: kernels.Assignments,
+    prior: kernels.Prior,
+    stirling: kernels.Ratios,
     stream: NDArray[np.uint64],
 ) -> None:
     """Redraw the individual seats of topics that a move has changed (SSA)."""
@@ -282,7 +276,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
         """Assign drawn topics to free columns; set `doc_topic_prior`; return weights of columns."""
         n_topics, least = self.n_topics, self.least_weight
         drawn = np.empty(int(self.rest / least) + 1)
-        drawn = drawn[: break_rest(self.rest, self.top_concentration, least, drawn, stream)]
+        drawn = drawn[: kernels.break_rest(self.rest, self.top_concentration, least, drawn, stream)]
         if self.most_topics is not None and len(self.shards) > 1:
             drawn = drawn[: self.most_topics - n_topics]
         n_used = n_topics + len(drawn) + 1
@@ -405,7 +399,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
         served = join([shard.document_tables for shard in self.shards])
         tables = np.zeros(self.n_topics, dtype=np.int64)
         of_documents = np.zeros(len(served), dtype=np.int64)
-        draw_tables_of_documents(served, self.doc_topic_prior, tables, of_documents, stream)
+        kernels.draw_tables_of_documents(served, self.doc_topic_prior, tables, of_documents, stream)
         if self.priors.concentration is not None:
             drawn = draw_concentration(
                 served.sum(axis=1, dtype=np.int64), of_documents, 0.0, self.document_concentration,
@@ -424,7 +418,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
 
     # Shown attributes
 
-    def _prior_of_joint(self, s: int) -> Prior:
+    def _prior_of_joint(self, s: int) -> kernels.Prior:
         rest = self.document_concentration * self.rest
         return self._prior(s)._replace(alpha=np.append(self.doc_topic_prior, rest))
 

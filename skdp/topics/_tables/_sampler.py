@@ -12,17 +12,9 @@ from numpy.typing import NDArray
 from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import add_evidence, draw_bounded_beta, draw_given_evidence
+from skdp.topics._kernels import _sweeps as sweeps
 from skdp.topics._kernels._counts import WordCounts
 from skdp.topics._kernels._lda import move_into_sets
-from skdp.topics._kernels._sweeps import (
-    LARGEST_CONCENTRATION,
-    SMALLEST_CONCENTRATION,
-    Sweeps,
-    draw_concentrations,
-    gather_discount_evidence,
-    score_with_bursts,
-    sweeps_of,
-)
 from skdp.topics._kernels._tables import (
     UNBOUNDED,
     Assignments,
@@ -136,7 +128,7 @@ class TableSweep(ShardSweep):
         enter_words(words, self.prior.gamma, self.scratch)
         self.scratch.reciprocal[self.left_out] = 0.0
         self.scratch.may_open[0] = self.may_open
-        kernels = sweeps_of(self.sampler, chained=self._chained)
+        sweep_corpus = sweeps.sweeps_of(self.sampler, chained=self._chained).sweep_corpus
         state, weights, bursts = self.state, writable(self.weights), None
         if self.groups is not None and self.bursts is not None:
             bursts = self.groups.bursts(self.bursts, state.seats, state.tables.shape[1])
@@ -148,7 +140,7 @@ class TableSweep(ShardSweep):
                 self.scratch.reciprocal[self.left_out] = 0.0
             run = self.corpus._replace(doc_ptr=self.corpus.doc_ptr[: last + 1])
             place = np.array([first, self.corpus.doc_ptr[first]])
-            while n_seats := kernels.sweep_corpus(
+            while n_seats := sweep_corpus(
                 run, state, words, self.prior, weights, self.scratch, self.levels, bursts, place,
                 stream,
             ):  # fmt: skip
@@ -277,8 +269,8 @@ class TableSampler(BurstySampler):
         return self.parents[1] > 0.0
 
     @property
-    def _sweeps(self) -> Sweeps:
-        return sweeps_of(self.sampler, chained=self.chained)
+    def _sweeps(self) -> sweeps.Sweeps:
+        return sweeps.sweeps_of(self.sampler, chained=self.chained)
 
     def _take(self, corpus: Any) -> None:
         corpus, allowed = corpus if isinstance(corpus, LabeledCorpus) else (corpus, None)
@@ -419,7 +411,7 @@ class TableSampler(BurstySampler):
     def _discount_evidence(self) -> list[tuple[float, float]]:
         """Draw each shard's evidence on the discount from its own stream."""
         return [
-            gather_discount_evidence(
+            sweeps.gather_discount_evidence(
                 self._corpora[s], shard, self._prior(s), self._stirling, self._scratch[s].n_k,
                 self.streams[s],
             )
@@ -434,7 +426,9 @@ class TableSampler(BurstySampler):
             for found in evidence:
                 shape, rate = shape + found[0], rate + found[1]
             drawn = draw_given_evidence(shape, rate, self.streams[0])
-            self.concentration[0] = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
+            self.concentration[0] = min(
+                max(drawn, sweeps.SMALLEST_CONCENTRATION), sweeps.LARGEST_CONCENTRATION
+            )
 
     def _concentration_evidence(self, *, has_prior: bool) -> list[tuple[float, float]]:
         """Return shards' drawn evidence on a common concentration, or draw their concentrations."""
@@ -452,7 +446,7 @@ class TableSampler(BurstySampler):
                 )
             else:
                 first, last = self._groups_of(s)
-                draw_concentrations(
+                sweeps.draw_concentrations(
                     self._group_ptr[first : last + 1] - begin, *counts, self.discount,
                     self.concentration[first:last], *prior, stream,
                 )  # fmt: skip
@@ -535,7 +529,7 @@ class TableSampler(BurstySampler):
         (groups,), (state,), (corpus,) = self._burst_groups, self.shards, self._corpora
         order, n_topics = np.argsort(segment_of, kind="stable"), self.n_topics
         scored = groups.scored((tokens[order], segment_of[order]), self._whole, n_topics)
-        score_with_bursts(
+        sweeps.score_with_bursts(
             corpus, state, fixed_words(self.components().astype(np.float32)), self._prior(0),
             empty_scratch(n_topics), groups.bursts(self.bursts.parameters, state.seats, n_topics),
             scored, np.zeros((len(self._whole), n_topics)), np.zeros_like(scored.nu),

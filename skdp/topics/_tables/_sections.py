@@ -13,19 +13,8 @@ from skdp._numeric._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
 from skdp.processes._concentration import draw_bounded_beta, draw_concentration
+from skdp.topics._kernels import _sections as kernels
 from skdp.topics._kernels._counts import WordCounts
-from skdp.topics._kernels._sections import (
-    Paragraphs,
-    Scratch,
-    SectionLevel,
-    SectionSeating,
-    add_all_estimates,
-    fold_in,
-    gather_discount_evidence,
-    log_prior_of_all,
-    seat_all,
-    sweep_all,
-)
 from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
 from skdp.topics._kernels._tables import UNBOUNDED, Ratios
 from skdp.topics._shared._arrays import (
@@ -69,17 +58,17 @@ class SectionState(TopicState):
 # Arrays of the kernels.
 
 
-def paragraphs_of(corpus: SegmentedCorpus) -> Paragraphs:
+def paragraphs_of(corpus: SegmentedCorpus) -> kernels.Paragraphs:
     """Return a corpus as kernels take it; its sections are parts, or documents that have none."""
     section_ptr = np.array(corpus._own_parts())
     doc_ptr = np.searchsorted(section_ptr, corpus.doc_ptr)
-    return Paragraphs(corpus.tokens, corpus.segment_ptr, section_ptr, doc_ptr)
+    return kernels.Paragraphs(corpus.tokens, corpus.segment_ptr, section_ptr, doc_ptr)
 
 
-def empty_seating(corpus: Paragraphs, n_topics: int) -> SectionSeating:
+def empty_seating(corpus: kernels.Paragraphs, n_topics: int) -> kernels.SectionSeating:
     """Return the state in which no word has a topic."""
     n_paragraphs, n_sections = len(corpus.paragraph_ptr) - 1, len(corpus.section_ptr) - 1
-    return SectionSeating(
+    return kernels.SectionSeating(
         topics=np.full(len(corpus.tokens), -1, dtype=np.int32),
         paragraph_tables=np.zeros((n_paragraphs, n_topics), dtype=np.int32),
         paragraph_totals=np.zeros(n_paragraphs, dtype=np.int64),
@@ -90,14 +79,14 @@ def empty_seating(corpus: Paragraphs, n_topics: int) -> SectionSeating:
     )
 
 
-def empty_scratch(n_topics: int) -> Scratch:
+def empty_scratch(n_topics: int) -> kernels.Scratch:
     """Return scratch vectors for the kernels."""
     width = padded(n_topics)
 
     def of_topics() -> NDArray[np.float32]:
         return aligned_zeros(width, dtype=np.float32)
 
-    return Scratch(
+    return kernels.Scratch(
         n_k=np.zeros(n_topics, dtype=np.int64),
         customers=np.zeros(n_topics, dtype=np.int64),
         of_section=np.zeros(n_topics),
@@ -114,7 +103,9 @@ def empty_scratch(n_topics: int) -> Scratch:
     )
 
 
-def stirling_of_levels(corpus: Paragraphs, discounts: NDArray[np.float64]) -> tuple[Ratios, Ratios]:
+def stirling_of_levels(
+    corpus: kernels.Paragraphs, discounts: NDArray[np.float64]
+) -> tuple[Ratios, Ratios]:
     """Return the tables of Stirling ratios for sections and for paragraphs."""
     in_section = np.diff(corpus.paragraph_ptr[corpus.section_ptr])  # at most a table for each word
     in_paragraph = np.diff(corpus.paragraph_ptr)
@@ -136,10 +127,10 @@ def levels_of(
     discount: NDArray[np.float64],
     concentration: NDArray[np.float64],
     ratios: tuple[Ratios, Ratios],
-) -> tuple[SectionLevel, SectionLevel]:
+) -> tuple[kernels.SectionLevel, kernels.SectionLevel]:
     """Return the parameters of sections and of paragraphs in the form that kernels take."""
     above, own = (
-        SectionLevel(float(a), float(b), *each)
+        kernels.SectionLevel(float(a), float(b), *each)
         for a, b, each in zip(discount, concentration, ratios, strict=True)
     )
     return above, own
@@ -198,7 +189,7 @@ class SectionFoldIn(Scoring):
             bursts = groups.bursts(model.bursts, seats, n_topics)
             scored = groups.scored(further, corpus, n_topics)
         for amount, place, rng in slices(halt, corpus):
-            fold_in(
+            kernels.fold_in(
                 documents, lengths, state, self.words, sections, paragraphs, alpha, scratch,
                 bursts, scored, settings.n_sweeps, settings.burn_in, amount, place, key, doc_topic,
                 section_topic, paragraph_topic, rng,
@@ -237,7 +228,7 @@ class SectionSampler(BurstySampler):
 
     topic_axes: ClassVar[dict[str, int]] = {**TopicSampler.topic_axes, "section_topic": 1}
 
-    shards: list[SectionSeating]
+    shards: list[kernels.SectionSeating]
 
     def __init__(
         self,
@@ -281,7 +272,7 @@ class SectionSampler(BurstySampler):
                 state.topics[:] = init
             elif self._has_prior_mean:
                 self._seat_by_prior(state.topics, self._whole.tokens, stream)
-            seat_all(self._documents, state, stream)
+            kernels.seat_all(self._documents, state, stream)
 
     def _take(self, corpus: SegmentedCorpus) -> None:
         super()._take(corpus)
@@ -296,7 +287,7 @@ class SectionSampler(BurstySampler):
         self._stirling = stirling_of_levels(self._documents, self.discount)
         self._weights = weights_of_levels(self._stirling)
 
-    def _levels(self, ratios: Any) -> tuple[SectionLevel, SectionLevel]:
+    def _levels(self, ratios: Any) -> tuple[kernels.SectionLevel, kernels.SectionLevel]:
         return levels_of(self.discount, self.concentration, ratios)
 
     # Sweeps
@@ -311,7 +302,7 @@ class SectionSampler(BurstySampler):
         if self.bursts is not None:
             (groups,) = self._burst_groups
             bursts = groups.bursts(self.bursts.parameters, state.seats, self.n_topics)
-        sweep_all(
+        kernels.sweep_all(
             self._documents, state, words, gamma, *self._levels(self._weights),
             self.doc_topic_prior, self._scratch, bursts, streams[0],
         )  # fmt: skip
@@ -334,7 +325,7 @@ class SectionSampler(BurstySampler):
         """Draw the discounts that are learned, and recompute the ratios."""
         evidence, (p, q) = np.zeros((2, 2)), self.given.discount_prior
         levels = self._levels(self._stirling)
-        gather_discount_evidence(
+        kernels.gather_discount_evidence(
             self._documents, self.shards[0], *levels, self._scratch.n_k, evidence, stream
         )
         drawn = self.discount.copy()
@@ -366,7 +357,7 @@ class SectionSampler(BurstySampler):
     # Shown attributes
 
     def _log_prior(self) -> float:
-        value = log_prior_of_all(
+        value = kernels.log_prior_of_all(
             self._documents, self.shards[0], *self._levels(self._stirling), self.doc_topic_prior,
             self._scratch.n_k,
         )  # fmt: skip
@@ -378,7 +369,7 @@ class SectionSampler(BurstySampler):
 
     def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
         """Add the shares of documents, sections and paragraphs, given the state, to sums."""
-        add_all_estimates(
+        kernels.add_all_estimates(
             self._documents, self.shards[0], *self._levels(self._stirling), self.doc_topic_prior,
             self._scratch, sums["doc_topic"], sums["section_topic"], sums["segment_topic"],
         )  # fmt: skip

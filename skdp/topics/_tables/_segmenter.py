@@ -17,22 +17,8 @@ from skdp._numeric._random import draw_slice
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
 from skdp.processes._concentration import draw_bounded_beta
+from skdp.topics._kernels import _segmenter as kernels
 from skdp.topics._kernels._counts import WordCounts
-from skdp.topics._kernels._segmenter import (
-    CutPrior,
-    CutScratch,
-    Divided,
-    PartBuffers,
-    Units,
-    add_all_estimates,
-    add_own_cuts,
-    find_division,
-    fold_in_units,
-    log_prior_of_parts,
-    score_own_words,
-    sweep_all_units,
-    sweep_own_words,
-)
 from skdp.topics._kernels._tables import Prior, Ratios
 from skdp.topics._shared._arrays import (
     SMALLEST,
@@ -97,15 +83,15 @@ def first_units(corpus: SegmentedCorpus) -> NDArray[np.int64]:
     return np.asarray(corpus.doc_ptr[:-1][np.diff(corpus.doc_ptr) > 0])
 
 
-def units_of(corpus: SegmentedCorpus) -> Units:
+def units_of(corpus: SegmentedCorpus) -> kernels.Units:
     """Return a corpus in the form that kernels take."""
-    return Units(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr)
+    return kernels.Units(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr)
 
 
-def first_state(data: KnownUnits, doc_topic_prior: NDArray[np.float64]) -> Divided:
+def first_state(data: KnownUnits, doc_topic_prior: NDArray[np.float64]) -> kernels.Divided:
     """Return documents of words without topics and of one part, but for known cuts."""
     n_documents, n_topics = len(data.corpus), len(doc_topic_prior)
-    return Divided(
+    return kernels.Divided(
         topics=np.full(len(data.corpus.tokens), -1, dtype=np.int32),
         starts=(data.known == 1).astype(np.int8),
         shares=np.tile(doc_topic_prior / doc_topic_prior.sum(), (n_documents, 1)),
@@ -113,10 +99,10 @@ def first_state(data: KnownUnits, doc_topic_prior: NDArray[np.float64]) -> Divid
     )
 
 
-def empty_parts(corpus: SegmentedCorpus, n_topics: int) -> PartBuffers:
+def empty_parts(corpus: SegmentedCorpus, n_topics: int) -> kernels.PartBuffers:
     """Return scratch for the parts of any document."""
     n_units = int(np.diff(corpus.doc_ptr).max(initial=0))
-    return PartBuffers(
+    return kernels.PartBuffers(
         part_ptr=np.zeros(n_units + 1, dtype=np.int64),
         doc_ptr=np.zeros(2, dtype=np.int64),
         tables=np.zeros((n_units, n_topics), dtype=np.int32),
@@ -131,11 +117,11 @@ def empty_parts(corpus: SegmentedCorpus, n_topics: int) -> PartBuffers:
 
 def empty_work(
     corpus: SegmentedCorpus, n_topics: int, concentration: float, *, drops: bool = False
-) -> CutScratch:
+) -> kernels.CutScratch:
     """Return scratch for the cuts of any document."""
     n_units = int(np.diff(corpus.doc_ptr).max(initial=0))
     n_words = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
-    return CutScratch(
+    return kernels.CutScratch(
         base=np.zeros(n_topics),
         n_k=np.zeros(n_topics, dtype=np.int64),
         inverse=1.0 / (concentration + np.arange(n_words + 1.0)),
@@ -147,9 +133,9 @@ def empty_work(
     )
 
 
-def cut_prior(known: NDArray[np.int8], most: int | None, probability: float) -> CutPrior:
+def cut_prior(known: NDArray[np.int8], most: int | None, probability: float) -> kernels.CutPrior:
     """Return the prior of cuts in the form that kernels take."""
-    return CutPrior(
+    return kernels.CutPrior(
         known, LONGEST if most is None else most, math.log(probability), math.log1p(-probability)
     )
 
@@ -225,7 +211,7 @@ class SegmenterFoldIn:
         lengths = np.diff(corpus.segment_ptr)
         weights = writable(self.weights)
         for amount, place, rng in slices(halt, corpus):
-            fold_in_units(
+            kernels.fold_in_units(
                 units_of(corpus), lengths, state, self.words, prior, cuts, weights, scratch, parts,
                 work, min(WHOLE_SWEEPS, settings.burn_in), settings.n_sweeps, settings.burn_in,
                 amount, place, key, doc_topic, unit_topic, probabilities, rng,
@@ -257,9 +243,11 @@ class OwnWords(Scoring):
         for d in range(len(corpus)):
             if halt.called:
                 break
-            add_own_cuts(d, units, units.tokens, phi, model.bursts, cuts, work, probabilities)
+            kernels.add_own_cuts(
+                d, units, units.tokens, phi, model.bursts, cuts, work, probabilities
+            )
             if len(scores) > 0:
-                score_own_words(d, units, cuts, work, further[0], ptr, scores)
+                kernels.score_own_words(d, units, cuts, work, further[0], ptr, scores)
         return np.ones((len(corpus), 1)), np.ones((n_units, 1)), scores, probabilities
 
 
@@ -296,7 +284,7 @@ class SegmenterSampler(TopicSampler):
         *TopicSampler._data_attributes, "_known", "_units", "_ratios", "_scratch", "_parts",
     )  # fmt: skip
 
-    shards: list[Divided]
+    shards: list[kernels.Divided]
 
     burst_concentration: float | None = None
 
@@ -348,11 +336,11 @@ class SegmenterSampler(TopicSampler):
         self._parts = empty_parts(self._whole, self.n_topics)
 
     @property
-    def _state(self) -> Divided:
+    def _state(self) -> kernels.Divided:
         return self.shards[0]
 
     @property
-    def _cut_prior(self) -> CutPrior:
+    def _cut_prior(self) -> kernels.CutPrior:
         return cut_prior(self._known, self.given.max_units, self.cut_probability)
 
     def _prior(self, gamma: float) -> Prior:
@@ -371,7 +359,7 @@ class SegmenterSampler(TopicSampler):
     ) -> None:
         gamma = 0.0 if words.fixed else self.topic_word_prior
         enter_words(words, gamma, self._scratch)
-        sweep_all_units(
+        kernels.sweep_all_units(
             moves_cuts, self._units, self._state, words, self._prior(gamma), self._cut_prior,
             self._ratios, self._scratch, self._parts, self._work(), stream,
         )  # fmt: skip
@@ -406,7 +394,7 @@ class SegmenterSampler(TopicSampler):
 
         def log_density(log_b: float) -> float:
             b = math.exp(log_b)
-            evidence = log_prior_of_parts(self._units, self._state, b, self._work())
+            evidence = kernels.log_prior_of_parts(self._units, self._state, b, self._work())
             return float(evidence) + shape * log_b - rate * b
 
         drawn = draw_slice(log_density, math.log(self.concentration), self.streams[0])
@@ -415,7 +403,9 @@ class SegmenterSampler(TopicSampler):
     # Shown attributes
 
     def _log_prior(self) -> float:
-        evidence = log_prior_of_parts(self._units, self._state, self.concentration, self._work())
+        evidence = kernels.log_prior_of_parts(
+            self._units, self._state, self.concentration, self._work()
+        )
         return float(evidence) + self._log_prior_of_cuts()
 
     def _log_prior_of_cuts(self) -> float:
@@ -428,7 +418,7 @@ class SegmenterSampler(TopicSampler):
 
     def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
         """Add the shares of documents and of units, and probabilities of cuts, to sums."""
-        add_all_estimates(
+        kernels.add_all_estimates(
             self._units, self._state, self._prior(0.0), self._cut_prior, self._parts, self._work(),
             sums["doc_topic"], sums["segment_topic"], sums["cut_proba"],
         )  # fmt: skip
@@ -494,9 +484,9 @@ class OwnWordsSampler(SegmenterSampler):
         yield words, np.zeros(len(words), dtype=np.int32)
 
     @property
-    def _own(self) -> Divided:
+    def _own(self) -> kernels.Divided:
         """The state with words in place of topics."""
-        return Divided(self._tokens, self._state.starts, self.phi, self.served)
+        return kernels.Divided(self._tokens, self._state.starts, self.phi, self.served)
 
     @property
     def _gammas(self) -> NDArray[np.float64]:
@@ -513,7 +503,7 @@ class OwnWordsSampler(SegmenterSampler):
     def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
         if isinstance(self.given.burst_concentration, str):
             self._draw_burst_concentration()
-        sweep_own_words(
+        kernels.sweep_own_words(
             self._gammas, self._units, self._own, self.burst_concentration, self._cut_prior,
             self._work(), streams[0],
         )  # fmt: skip
@@ -528,7 +518,7 @@ class OwnWordsSampler(SegmenterSampler):
             b = math.exp(log_b)
             if not self._least <= b <= LARGEST:
                 return -math.inf
-            evidence = log_prior_of_parts(self._units, self._own, b, work)
+            evidence = kernels.log_prior_of_parts(self._units, self._own, b, work)
             return float(evidence) + shape * log_b - rate * b
 
         drawn = draw_slice(log_density, math.log(self.burst_concentration), self.streams[0])
@@ -545,7 +535,7 @@ class OwnWordsSampler(SegmenterSampler):
         shapes = shapes[shapes > 0.0]
         of_phi = math.lgamma(shapes.sum()) - gammaln(shapes).sum()
         of_phi += (shapes - 1.0) @ np.log(np.maximum(shares, np.finfo(float).tiny))
-        of_words = log_prior_of_parts(
+        of_words = kernels.log_prior_of_parts(
             self._units, self._own, self.burst_concentration, self._work()
         )
         return float(of_phi + of_words + self._log_prior_of_cuts())
@@ -560,7 +550,7 @@ class OwnWordsSampler(SegmenterSampler):
         sums["segment_topic"] += 1.0
         work, prior = self._work(), self._cut_prior
         for d in range(len(self._whole)):
-            add_own_cuts(
+            kernels.add_own_cuts(
                 d, self._units, self._tokens, self.phi, self.burst_concentration, prior, work,
                 sums["cut_proba"],
             )  # fmt: skip
@@ -685,7 +675,7 @@ def divide(
             ])  # fmt: skip
         best = np.empty((n_parts[d] + 1, n_units + 1))
         starts = np.zeros(n_units, dtype=np.int8)
-        find_division(
+        kernels.find_division(
             int(n_parts[d]), counts, bases, np.ascontiguousarray(lengths[begin:end]),
             log_cut, log_rest, models[0].max_units or LONGEST,
             LONGEST if most_words is None else most_words, np.zeros(bases.shape[1]),
