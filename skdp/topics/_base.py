@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import joblib
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,6 +23,7 @@ from skdp._fit._estimator import (
     kept_partitions,
 )
 from skdp._fit._loop import list_checkpoints
+from skdp._numeric import Floats
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
@@ -35,7 +36,7 @@ from skdp.topics._given_topics import (
     names_of_topics,
 )
 from skdp.topics._lda._sampler import LDAModel
-from skdp.topics._shared._arrays import LabeledCorpus
+from skdp.topics._shared._arrays import LabeledCorpus, Stream
 from skdp.topics._shared._bursts import (
     BURST_ATTRIBUTES,
     BURST_CONSTRAINTS,
@@ -541,7 +542,7 @@ class BaseTopicModel(
 
     def _streams(
         self, root: np.random.SeedSequence, role: Role, c: int, n_shards: int | None = None
-    ) -> list[NDArray[np.uint64]]:
+    ) -> list[Stream]:
         """Return the streams of chain `c`, one for each shard."""
         n_shards = self.n_shards if n_shards is None else n_shards
         shards = [derive_stream(root, Role.SHARD, role, c, s) for s in range(1, n_shards)]
@@ -679,7 +680,7 @@ class BaseTopicModel(
             return fit_partitions(self, X, y)
         return self._fit(X, y)
 
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:
         """Fit topics to X, then return ``transform(X)``.
 
         The documents are treated as new ones. The shares that the chain itself found for the
@@ -695,7 +696,7 @@ class BaseTopicModel(
         """
         return self.fit(X, y).transform(X)
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Floats:
         """Return the expected topic shares of documents, E[mu | words, topics].
 
         Those of `LatentDirichletCoClustering` are shares of document-topics, E[theta | words,
@@ -719,7 +720,7 @@ class BaseTopicModel(
             return self._predict_parts("transform", X)
         return self._fold_in(X)[0]
 
-    def transform_segments(self, X: Any) -> NDArray[np.float64]:
+    def transform_segments(self, X: Any) -> Floats:
         """Return the expected topic shares of segments, E[nu | words, topics].
 
         Those of `LatentDirichletCoClustering` are shares of word-topics, E[pi | words, topics].
@@ -736,7 +737,7 @@ class BaseTopicModel(
         """
         return self._fold_in(X)[1]
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: Any) -> Floats:
         """Return the held-out log probability of every document, by document completion.
 
         A random half of the words of each segment is folded in (ceil(n / 2) of n words), and the
@@ -890,7 +891,7 @@ class BaseTopicModel(
         corpus = check_corpus(self, X, reset=False)
         return next(fold_in_documents(corpus, [self._averaged_model()], self._fold_in_settings()))
 
-    def _score(self, X: Any) -> tuple[NDArray[np.float64], int]:
+    def _score(self, X: Any) -> tuple[Floats, int]:
         check_is_fitted(self)
         corpus = check_corpus(self, X, reset=False)
         return score_documents(corpus, self._models, self._fold_in_settings())

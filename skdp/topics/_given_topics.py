@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from skdp._checks import as_floats, is_list_like, is_unknown, shorten
+from skdp._numeric import Floats
 from skdp.data import SegmentedCorpus
 from skdp.inference._convergence import warn_user
 from skdp.topics._lda._sampler import tokens_of_nodes
@@ -23,9 +24,7 @@ _TOLERANCE = 1e-6
 """Largest difference of a sum of fixed probabilities from 1, for those in single precision."""
 
 
-def check_topics(
-    topics: ArrayLike, name: str, shape: tuple[int, int] | None
-) -> NDArray[np.float64]:
+def check_topics(topics: ArrayLike, name: str, shape: tuple[int, int] | None) -> Floats:
     """Return given topics as word probabilities."""
     array, sums = _check_rows(topics, name)
     if shape is not None and array.shape != shape:
@@ -35,7 +34,7 @@ def check_topics(
     return array / sums
 
 
-def _check_rows(topics: Any, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _check_rows(topics: Any, name: str) -> tuple[Floats, Floats]:
     """Return given topics as non-negative numbers, and the sums of rows."""
     given = as_floats(topics.toarray() if hasattr(topics, "toarray") else topics, name)
     if given.ndim != 2:
@@ -210,7 +209,7 @@ def read_labels(
     return [set(np.flatnonzero(row).tolist()) for row in matrix == 1.0]
 
 
-def _as_matrix(y: Any) -> NDArray[np.float64] | None:
+def _as_matrix(y: Any) -> Floats | None:
     """Return a matrix of numbers with at least two columns and NaN if unknown, or None."""
     if hasattr(y, "toarray"):
         y = y.toarray()

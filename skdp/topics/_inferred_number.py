@@ -6,10 +6,10 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._checks import check_beta_prior, check_gamma_prior, shorten
 from skdp._fit import FitState
+from skdp._numeric import Ints
 from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
@@ -238,7 +238,7 @@ def topics_by_lda(
     hyper: Any,  # with the priors of documents and of topics
     root: np.random.SeedSequence,
     c: int,
-) -> NDArray[np.int32]:
+) -> Ints:
     """Return the topics of the words in a short chain of latent Dirichlet allocation."""
     lda = LDASampler(
         corpus, n_topics, "segment", hyper.doc_topic_prior, hyper.topic_word_prior,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._checks import check_gamma_prior, check_memory, shorten
+from skdp._numeric import Floats
 from skdp._sklearn_compat import StrOptions
 from skdp.data import SegmentedCorpus
 from skdp.topics._base import (
@@ -238,7 +238,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         return super()._for_topics(n_topics, params)
 
 
-def _as_numbers(value: Any) -> NDArray[np.float64]:
+def _as_numbers(value: Any) -> Floats:
     """Return an array-like as an array of numbers, or an empty array if that fails."""
     try:
         return np.array(value, dtype=np.float64)

@@ -6,9 +6,9 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._checks import check_beta_prior, check_gamma_prior, is_number, shorten
+from skdp._numeric import Floats
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
@@ -227,7 +227,7 @@ class SectionedTopicModel(BaseTopicModel):
 
     # Public methods
 
-    def transform_sections(self, X: Any) -> NDArray[np.float64]:
+    def transform_sections(self, X: Any) -> Floats:
         """Return the expected topic shares of sections given their words and the topics.
 
         Parameters

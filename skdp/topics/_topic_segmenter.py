@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_beta_prior, check_count, check_gamma_prior, is_number, shorten
 from skdp._fit import FitState
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import SegmentedCorpus, check_corpus
@@ -25,7 +26,7 @@ from skdp.topics._base import (
 from skdp.topics._inferred_number import LDA_SWEEPS
 from skdp.topics._kernels._lda import seat_randomly
 from skdp.topics._lda._sampler import LDASampler
-from skdp.topics._shared._arrays import WordPrior
+from skdp.topics._shared._arrays import Stream, WordPrior
 from skdp.topics._shared._fold_in import fold_in_documents
 from skdp.topics._shared._sampler import START_TOPIC_WORD_PRIOR
 from skdp.topics._tables._segmenter import (
@@ -53,10 +54,10 @@ up to the first, or those within one of the distances, less the median of all, t
 most probable of many divisions has a few cuts in words without any order, too."""
 
 
-def _is_sure(probabilities: NDArray[np.float64], cut: int, has_own_words: bool) -> bool:
+def _is_sure(probabilities: Floats, cut: int, has_own_words: bool) -> bool:
     """Return whether there is probably a cut near the gap before unit `cut`."""
 
-    def near(distance: int) -> NDArray[np.float64]:
+    def near(distance: int) -> Floats:
         return probabilities[max(cut - 1 - distance, 0) : cut + distance]
 
     if near(1).sum() >= _SURE:
@@ -322,8 +323,8 @@ class TopicSegmenter(BaseTopicModel):
         return best
 
     def _draw_topics(
-        self, corpus: SegmentedCorpus, parameters: CutParameters, stream: NDArray[np.uint64]
-    ) -> NDArray[np.int32]:
+        self, corpus: SegmentedCorpus, parameters: CutParameters, stream: Stream
+    ) -> Ints:
         """Draw the first topics of the words."""
         topics, prior = np.empty(len(corpus.tokens), dtype=np.int32), parameters.topic_word_prior
         n_topics = self._n_first_topics(corpus)
@@ -432,7 +433,7 @@ class TopicSegmenter(BaseTopicModel):
         """
         return self._fit(X, y)
 
-    def predict_proba(self, X: Any) -> list[NDArray[np.float64]]:
+    def predict_proba(self, X: Any) -> list[Floats]:
         """Return the probability of a cut in every gap between two units.
 
         Every document has its own short chain for each stored sample, with the topics fixed; exact
@@ -450,9 +451,7 @@ class TopicSegmenter(BaseTopicModel):
         corpus, shares = self._fold_in_each(X)
         return split_units(corpus, np.mean([each[2] for each in shares], axis=0))
 
-    def predict(
-        self, X: Any, *, n_parts: Any = None, max_words: int | None = None
-    ) -> list[NDArray[np.int64]]:
+    def predict(self, X: Any, *, n_parts: Any = None, max_words: int | None = None) -> list[Places]:
         """Return where documents change their subject.
 
         It is the most probable division of each document as a whole, given the expected topics of

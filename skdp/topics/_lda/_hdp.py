@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._checks import check_memory
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import make_generator
 from skdp._numeric._simd import padded
 from skdp.data import SegmentedCorpus
@@ -19,7 +20,7 @@ from skdp.topics._kernels import _hdp as moves
 from skdp.topics._kernels import _lda as kernels
 from skdp.topics._kernels._counts import rename_topics
 from skdp.topics._lda._sampler import LDAModel, NodeTopics, shares_of_nodes, tokens_of_nodes
-from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps, resized
+from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, Stream, close_gaps, resized
 from skdp.topics._shared._bursts import Bursts
 from skdp.topics._shared._sampler import (
     ChosenNodes,
@@ -50,9 +51,9 @@ _SPARE = 16
 class MoveCorpus(NamedTuple):
     """What splits and merges divide: the words of a corpus or, with bursts, of its tables."""
 
-    tokens: NDArray[np.int32]
-    node_ptr: NDArray[np.int64]
-    node_of: NDArray[np.int32]
+    tokens: Ints
+    node_ptr: Places
+    node_of: Ints
     places: moves.Places
     tables: moves.TableSizes | None
 
@@ -92,8 +93,8 @@ class HDPSampler(SeededMoves, TopicSampler):
         init: Any,  # "random" or (n_topics, W) array
         split_merge: bool,
         most_topics: int | None,  # with words, seed words or given words
-        init_stream: NDArray[np.uint64],
-        stream: NDArray[np.uint64],
+        init_stream: Stream,
+        stream: Stream,
         bursts: Bursts | None = None,
     ):
         super().__init__(n_topics, topic_word_prior, dirichlet_prior, [stream], None)
@@ -146,7 +147,7 @@ class HDPSampler(SeededMoves, TopicSampler):
         self._place_tables([self._node_ptr])
 
     @property
-    def _whole_ptr(self) -> NDArray[np.int64]:
+    def _whole_ptr(self) -> Places:
         return self._node_ptr
 
     # More data
@@ -188,13 +189,13 @@ class HDPSampler(SeededMoves, TopicSampler):
         self._count_words()
         self._draw_weights()
 
-    def _count_nodes(self, n_tokens: int | None = None) -> NDArray[np.int64]:
+    def _count_nodes(self, n_tokens: int | None = None) -> Places:
         """Return the number of nodes that have each topic among the first words, (K,)."""
         has = np.zeros((len(self._node_ptr) - 1, self.n_topics), dtype=np.bool_)
         has[self._node_of[:n_tokens], self.topics[:n_tokens]] = True
         return np.count_nonzero(has, axis=0)
 
-    def _log_evidence_of(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_evidence_of(self, counts: Floats) -> Floats:
         """Return log p(words in a topic) given the words of each topic and, last, of a new one."""
         eta, at = self.topic_word_prior, np.flatnonzero(counts)
         known = self._free_words().counts[at, : self.n_topics].T  # with seeds, as the totals
@@ -240,9 +241,7 @@ class HDPSampler(SeededMoves, TopicSampler):
             top.prior[self.n_topics] = self.concentration * self.rest
         return top
 
-    def _close_gaps(
-        self, weights: NDArray[np.float64], topics: NDArray[np.int32] | None = None
-    ) -> None:
+    def _close_gaps(self, weights: Floats, topics: Ints | None = None) -> None:
         """Renumber the topics that have words without gaps; weights are by column.
 
         `topics` are those of the tables while moves divide them.
@@ -255,7 +254,7 @@ class HDPSampler(SeededMoves, TopicSampler):
 
     # Sweeps
 
-    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: Any, streams: list[Stream]) -> None:
         self._draw_topics()
         if self.split_merge and (self.n_settled == 0 or self._is_due()):
             self._propose_moves()
@@ -340,7 +339,7 @@ class HDPSampler(SeededMoves, TopicSampler):
             served[served >= 0] = topics
             self.topics[:] = served[self.shards[0].seats]
 
-    def _divided_words(self) -> tuple[MoveCorpus, NDArray[np.int32], NDArray[np.int32] | None]:
+    def _divided_words(self) -> tuple[MoveCorpus, Ints, Ints | None]:
         """Return what moves divide, its topics and, with bursts, the topics of all places."""
         n_words = self._whole.n_features
         if self.bursts is None:
@@ -369,7 +368,7 @@ class HDPSampler(SeededMoves, TopicSampler):
         for array in self._words[:2]:
             array[..., [a, b]] = array[..., [b, a]]
 
-    def _split_or_merge(self, corpus: MoveCorpus, topics: NDArray[np.int32]) -> None:
+    def _split_or_merge(self, corpus: MoveCorpus, topics: Ints) -> None:
         """Propose to split a topic or to merge two, and accept or reject the proposal."""
         tokens, division = corpus.tokens, self._division
         stream, pair = self.streams[0], np.empty(2, dtype=np.int64)
@@ -437,7 +436,7 @@ class HDPSampler(SeededMoves, TopicSampler):
     # Shown attributes
 
     @property
-    def doc_topic_prior(self) -> NDArray[np.float64]:
+    def doc_topic_prior(self) -> Floats:
         """Prior of the shares of the topics that have words, alpha beta_k."""
         return self.concentration * self.weights
 
@@ -451,7 +450,7 @@ class HDPSampler(SeededMoves, TopicSampler):
             self.weights, self.rest, self.top_concentration, self.n_seeded
         )
 
-    def score_words(self, tokens: Any, segment_of: Any, out: NDArray[np.float64]) -> None:
+    def score_words(self, tokens: Any, segment_of: Any, out: Floats) -> None:
         """Add the probabilities of further words of segments, given the state, to `out`."""
         if self.bursts is None:
             super().score_words(tokens, segment_of, out)
@@ -464,7 +463,7 @@ class HDPSampler(SeededMoves, TopicSampler):
             self._seated_shards[0], self.doc_topic_prior, tokens, nodes, components, out
         )
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add the shares of documents and of segments, given the state, to sums."""
         nodes = np.zeros((len(self._node_ptr) - 1, self.n_topics))
         prior = self.doc_topic_prior

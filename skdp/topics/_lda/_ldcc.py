@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric import Floats, Ints, Places
 from skdp.data import SegmentedCorpus
 from skdp.inference._trace import align_labels
 from skdp.topics._kernels import _ldcc as kernels
@@ -15,6 +16,7 @@ from skdp.topics._kernels._counts import WordCounts
 from skdp.topics._kernels._lda import count_nodes, seat_randomly
 from skdp.topics._shared._arrays import (
     Frequencies,
+    Stream,
     count_frequencies,
     first_value,
     fixed_words,
@@ -59,7 +61,7 @@ class ClusterSweep(ShardSweep):
         self.rising = kernels.tabulate_rising(self.prior.alpha, self.longest)
         self.scratch = kernels.empty_cluster_scratch(n_topics, n_clusters, self.longest)
 
-    def sweep(self, words: WordCounts, stream: NDArray[np.uint64]) -> kernels.Clustering:
+    def sweep(self, words: WordCounts, stream: Stream) -> kernels.Clustering:
         """Draw document-topics of segments and topics of words; return the state."""
         n_documents = len(self.corpus.doc_ptr) - 1
         kernels.sweep_documents(
@@ -77,8 +79,8 @@ class CoClusterModel:
     """A sample of the model without the corpus, into which new documents are folded."""
 
     components: NDArray[np.float32]  # (K, W)
-    document_topic_prior: NDArray[np.float64]  # (Y,)
-    segment_topic_prior: NDArray[np.float64]  # (Y, K)
+    document_topic_prior: Floats  # (Y,)
+    segment_topic_prior: Floats  # (Y, K)
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> CoClusterFoldIn:
         """Return the fold-in of documents of the corpus, with its tables precomputed."""
@@ -96,7 +98,7 @@ class CoClusterFoldIn:
     words: WordCounts
     rising: kernels.Rising
 
-    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
+    def __call__(self, corpus: SegmentedCorpus, key: Stream, halt: Halt) -> Shares:
         """Return E[theta] of documents (D, Y) and E[pi] of segments (J, K)."""
         # Copies, because read-only arrays of a memory-mapped model have another numba type.
         prior = kernels.ClusterPrior(
@@ -156,8 +158,8 @@ class CoClusterSampler(TopicSampler):
         topic_word_prior: Any,  # float, "auto" or WordPrior
         dirichlet_prior: tuple[float, float],
         init: Any,  # "random" or (K, W) array
-        init_streams: list[NDArray[np.uint64]],  # of the first state, one for each shard
-        streams: list[NDArray[np.uint64]],  # of the sweeps, one for each shard
+        init_streams: list[Stream],  # of the first state, one for each shard
+        streams: list[Stream],  # of the sweeps, one for each shard
         n_jobs: int | None = None,
     ):
         of_clusters = n_clusters, document_topic_prior, segment_topic_prior
@@ -201,7 +203,7 @@ class CoClusterSampler(TopicSampler):
             for _ in self._bounds
         ]
 
-    def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _seat_words(self, init: Any, streams: list[Stream]) -> None:
         """Create the first state: random, or words folded into given topics."""
         if isinstance(init, str):
             for part, shard, stream in zip(self._corpora, self.shards, streams, strict=True):
@@ -220,7 +222,7 @@ class CoClusterSampler(TopicSampler):
         return kernels.ClusterPrior(self.document_topic_prior, self.segment_topic_prior)
 
     @property
-    def clusters(self) -> NDArray[np.int32]:
+    def clusters(self) -> Ints:
         """Document-topic of every segment."""
         return join([shard.clusters for shard in self.shards])
 
@@ -253,7 +255,7 @@ class CoClusterSampler(TopicSampler):
             )
         return count_frequencies([counts], self.n_clusters)
 
-    def _updated_rows(self) -> NDArray[np.float64]:
+    def _updated_rows(self) -> Floats:
         """Return alpha, with each row re-estimated from the words of its segments."""
         rows = self.segment_topic_prior.copy()
         for y, frequencies in enumerate(self._segment_frequencies()):
@@ -286,11 +288,11 @@ class CoClusterSampler(TopicSampler):
         "doc_topic": 1, "document_topic_prior": 0, "segment_topic_prior": 0,
     }  # fmt: skip
 
-    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+    def _empty_shares(self) -> dict[str, Floats]:
         of_documents = np.zeros((len(self._whole), self.n_clusters))
         return {**super()._empty_shares(), "doc_topic": of_documents}
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add the shares of documents and of segments, given the state, to sums."""
         for s, shard in enumerate(self.shards):
             kernels.add_cluster_estimates(
@@ -312,7 +314,7 @@ class CoClusterSampler(TopicSampler):
             "n_active_document_topics": float(np.count_nonzero(self._segments_of_clusters())),
         }
 
-    def _segments_of_clusters(self) -> NDArray[np.int64]:
+    def _segments_of_clusters(self) -> Places:
         """Return the number of segments of every document-topic, (Y,)."""
         return np.bincount(self.clusters, minlength=self.n_clusters)
 
@@ -364,7 +366,7 @@ class CoClusterSampler(TopicSampler):
 class CoClusterAverages(TopicAverages):
     """Means over the kept sweeps, aligned by word-topics, then document-topics by alpha_y / A_y."""
 
-    def _align(self, sampler: Any, components: NDArray[np.float64]) -> None:
+    def _align(self, sampler: Any, components: Floats) -> None:
         super()._align(sampler, components)
         if sampler.clusters_trade_places:
             priors = self.sums["segment_topic_prior"], sampler.segment_topic_prior
@@ -393,5 +395,5 @@ class DistributedCoClusterSampler(DistributedSampler, CoClusterSampler):
     def _segment_frequencies(self) -> NDArray[np.object_]:
         return self._found[1]
 
-    def _segments_of_clusters(self) -> NDArray[np.int64]:
+    def _segments_of_clusters(self) -> Places:
         return np.sum([found[1] for found in self._reported()], axis=0)

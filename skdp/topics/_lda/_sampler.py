@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_bounded_beta, draw_concentration
@@ -21,6 +22,7 @@ from skdp.topics._shared._arrays import (
     AllowedTopics,
     Frequencies,
     LabeledCorpus,
+    Stream,
     count_frequencies,
     empty_counts,
     first_value,
@@ -53,7 +55,7 @@ class PowerLawLDAState(LDAState):
     topic_word_concentration = shown("concentration", "Concentration b of the topics.")
 
     @property
-    def word_tables(self) -> NDArray[np.int32]:
+    def word_tables(self) -> Ints:
         """Numbers of tables by topic and word, (K, W)."""
         sampler = self._sampler
         return as_readonly(sampler.tables[:, : sampler.n_topics].T)
@@ -65,8 +67,8 @@ class PowerLawLDAState(LDAState):
 class NodeTopics(NamedTuple):
     """State of a shard: the topic of every word and, with bursts, its table: see `TablePlaces`."""
 
-    topics: NDArray[np.int32]
-    seats: NDArray[np.int32]
+    topics: Ints
+    seats: Ints
 
     @classmethod
     def unseated(cls, n_tokens: int) -> NodeTopics:
@@ -78,7 +80,7 @@ class ListedWords(NamedTuple):
     """Words by topic as lists, and their totals."""
 
     lists: kernels.WordLists
-    totals: NDArray[np.float64]
+    totals: Floats
 
 
 def check_lists(words: ListedWords) -> None:
@@ -102,8 +104,8 @@ class NodeSweep(ShardSweep):
 
     _scratch = ("scratch",)
 
-    node_ptr: NDArray[np.int64]
-    alpha: NDArray[np.float64]
+    node_ptr: Places
+    alpha: Floats
     gamma: float
     scratch: kernels.DenseScratch | kernels.SparseScratch  # for words as counts, or as lists
     allowed: AllowedTopics | None  # only if words are counts
@@ -117,13 +119,13 @@ class NodeSweep(ShardSweep):
         empty = kernels.empty_sparse_scratch if self.is_sparse else kernels.empty_dense_scratch
         self.scratch = empty(len(self.alpha))
 
-    def counted_words(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def counted_words(self) -> tuple[Ints, Ints]:
         """Return the words that topics count and their topics, -1 for words that are not there."""
         if self.places is None:
             return super().counted_words()
         return self.places.words, self.places.served(self.state)
 
-    def sweep(self, words: Any, stream: NDArray[np.uint64]) -> NodeTopics:
+    def sweep(self, words: Any, stream: Stream) -> NodeTopics:
         """Draw the topics of all words once; change `words` and return the state."""
         bursts: Any = None
         if self.bursts is not None and self.places is not None:
@@ -174,7 +176,7 @@ class Listed:
 
     @staticmethod
     def take_back(
-        own: ListedWords, words: ListedWords, tokens: NDArray[np.int32], before: Any, after: Any
+        own: ListedWords, words: ListedWords, tokens: Ints, before: Any, after: Any
     ) -> None:
         """Reset `own` to `words` after the sweep of a shard."""
         for new, old in zip(own.lists, words.lists, strict=True):
@@ -197,14 +199,14 @@ class Listed:
 # Stored samples, without the corpus.
 
 
-def nodes_of_documents(corpus: SegmentedCorpus, level: str) -> NDArray[np.int64]:
+def nodes_of_documents(corpus: SegmentedCorpus, level: str) -> Places:
     """Return the nodes of each document as offsets, (D + 1,): the document, or its segments."""
     if level == "document":
         return as_readonly(np.arange(len(corpus) + 1))
     return as_readonly(np.asarray(corpus.doc_ptr, dtype=np.int64))
 
 
-def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> NDArray[np.int64]:
+def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> Places:
     """Return the tokens of each node as offsets, (nodes + 1,)."""
     ptr = corpus.segment_ptr[corpus.doc_ptr] if level == "document" else corpus.segment_ptr
     return as_readonly(np.asarray(ptr, dtype=np.int64))
@@ -216,9 +218,7 @@ def nodes_of(corpus: SegmentedCorpus, level: str) -> kernels.WordNodes:
     return kernels.WordNodes(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, *ptr)
 
 
-def shares_of_nodes(
-    corpus: SegmentedCorpus, level: str, nodes: NDArray[np.float64], prior: NDArray[np.float64]
-) -> Shares:
+def shares_of_nodes(corpus: SegmentedCorpus, level: str, nodes: Floats, prior: Floats) -> Shares:
     """Return topic shares of documents, means over their tokens, and of segments."""
     if level == "document":
         return nodes, np.repeat(nodes, np.diff(corpus.doc_ptr), axis=0)
@@ -236,17 +236,17 @@ class LDAModel:
     """A sample of the model without the corpus, into which new documents are folded."""
 
     components: NDArray[np.float32]  # (K, W)
-    doc_topic_prior: NDArray[np.float64]  # (K,)
+    doc_topic_prior: Floats  # (K,)
     level: str  # "document" or "segment": the units that have their own topic shares
     bursts: tuple[float, float] | None = None  # concentration and discount
 
     def own_words(
         self,
         corpus: SegmentedCorpus,
-        own: NDArray[np.float64],  # from a fold-in
-        words: NDArray[np.int32],
+        own: Floats,  # from a fold-in
+        words: Ints,
         segments: NDArray[np.integer],
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return the probability that each of some words repeats one of its node."""
         node_ptr, nodes = tokens_of_nodes(corpus, self.level), segments
         if self.level == "document":
@@ -280,7 +280,7 @@ class LDAFoldIn:
     settings: FoldIn
     words: WordCounts
 
-    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
+    def __call__(self, corpus: SegmentedCorpus, key: Stream, halt: Halt) -> Shares:
         """Return E[theta] of documents (D, K) and of segments (J, K)."""
         model, settings = self.model, self.settings
         n_topics = len(model.doc_topic_prior)
@@ -315,9 +315,7 @@ class LDALikelihood:
     model: LDAModel
     words: WordCounts
 
-    def __call__(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], n_particles: int
-    ) -> NDArray[np.float64]:
+    def __call__(self, corpus: SegmentedCorpus, key: Stream, n_particles: int) -> Floats:
         """Return the log of an estimate of the probability of every document, (D,)."""
         model = self.model
         out = np.zeros(len(corpus))
@@ -354,8 +352,8 @@ class LDASampler(TopicSampler):
         topic_word_prior: Any,  # float, "auto" or WordPrior
         dirichlet_prior: tuple[float, float],
         init: Any,  # "random" or (K, W) array
-        init_streams: list[NDArray[np.uint64]],  # of the first state, one for each shard
-        streams: list[NDArray[np.uint64]],  # of the sweeps, one for each shard
+        init_streams: list[Stream],  # of the first state, one for each shard
+        streams: list[Stream],  # of the sweeps, one for each shard
         n_jobs: int | None = None,
         bursts: Bursts | None = None,
     ):
@@ -408,7 +406,7 @@ class LDASampler(TopicSampler):
         self._scratch = [empty(self.n_topics) for _ in self._corpora]
         self._place_tables(self._node_ptr)
 
-    def _move_into_sets(self, streams: list[NDArray[np.uint64]]) -> None:
+    def _move_into_sets(self, streams: list[Stream]) -> None:
         """Redraw the first topics of words that labels do not allow."""
         for s, allowed in enumerate(self._allowed):
             if allowed is not None:
@@ -481,7 +479,7 @@ class LDASampler(TopicSampler):
         return Listed if self._sparse else Counted
 
     @property
-    def _whole_ptr(self) -> NDArray[np.int64]:
+    def _whole_ptr(self) -> Places:
         return self._node_ptr[0]
 
     def _draw_chosen(self, chosen: ChosenNodes) -> None:
@@ -495,7 +493,7 @@ class LDASampler(TopicSampler):
         is_new = np.arange(len(self._whole_ptr) - 1) >= self.n_settled
         self._draw_chosen(ChosenNodes.of(self._whole_ptr, self._whole.tokens, is_new))
 
-    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: Any, streams: list[Stream]) -> None:
         if self.n_settled > 0:
             self._draw_chosen(self._draw_nodes())
             return
@@ -549,7 +547,7 @@ class LDASampler(TopicSampler):
     def _node_frequencies(self) -> Frequencies:
         """Return the frequencies of the words of nodes by topic."""
 
-        def count() -> Iterator[NDArray[np.int32]]:
+        def count() -> Iterator[Ints]:
             for node_ptr, shard in zip(self._node_ptr, self.shards, strict=True):
                 counts = np.zeros((len(node_ptr) - 1, self.n_topics), dtype=np.int32)
                 kernels.count_nodes(node_ptr, shard.topics, counts)
@@ -565,7 +563,7 @@ class LDASampler(TopicSampler):
         )
         return result + self._log_probability_of_seats()
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add the shares of documents and of segments, given the state, to sums."""
         nodes = [np.zeros((len(ptr) - 1, self.n_topics)) for ptr in self._node_ptr]
         for s, shard in enumerate(self.shards):
@@ -648,7 +646,7 @@ class PowerLawLDASampler(LDASampler):
 
     _data_attributes: ClassVar[tuple[str, ...]] = (*LDASampler._data_attributes, "_stirling")
 
-    tables: NDArray[np.int32]
+    tables: Ints
     """Numbers of tables by word and topic, (W, K'); missing until words have their first topics."""
 
     def __init__(
@@ -699,7 +697,7 @@ class PowerLawLDASampler(LDASampler):
             float(self.concentration), float(gamma), self._stirling.values, self._stirling.row_ptr,
         )  # fmt: skip
 
-    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: Any, streams: list[Stream]) -> None:
         if words.fixed:  # the first topics are given
             super()._sweep_words(words, streams)
             return
@@ -743,7 +741,7 @@ class PowerLawLDASampler(LDASampler):
             )  # fmt: skip
             self._set_prior_of_uniform_base()
 
-    def base(self) -> NDArray[np.float64]:
+    def base(self) -> Floats:
         """Return E[H] given the state, (W,)."""
         n_words = self._whole.n_features
         if not self.power_law.has_shared_base:
@@ -751,7 +749,7 @@ class PowerLawLDASampler(LDASampler):
         weights = self.word_tables + self.topic_word_prior
         return weights / weights.sum()
 
-    def components(self) -> NDArray[np.float64]:
+    def components(self) -> Floats:
         """Return E[phi] given the state, (K, W)."""
         counts = self._words.counts[:, : self.n_topics].T.astype(np.float64, order="C")
         counts -= self.discount * self.tables[:, : self.n_topics].T

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from skdp._executors import call_all
 from skdp._executors._base import zeros
+from skdp._numeric import Floats, Ints
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import aligned_zeros
 from skdp._part import ChainComponent as BasePart
@@ -34,6 +35,7 @@ from skdp.topics._shared._arrays import (
     MAX_TOTAL,
     AllowedTopics,
     LabeledCorpus,
+    Stream,
     check_counts,
     empty_counts,
     sum_rises,
@@ -157,11 +159,11 @@ class ShardSweep:
     corpus: kernels.Corpus
     state: Any  # a named tuple of arrays, `topics` among them
 
-    def sweep(self, words: Any, stream: NDArray[np.uint64]) -> Any:
+    def sweep(self, words: Any, stream: Stream) -> Any:
         """Draw the latent variables of the words once; change `words` and return the state."""
         raise NotImplementedError
 
-    def counted_words(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def counted_words(self) -> tuple[Ints, Ints]:
         """Return the words that topics count and their topics, -1 for words that are not there."""
         return self.corpus.tokens, self.state.topics
 
@@ -202,9 +204,7 @@ class Counted:
         return kernels.WordCounts(words.counts.copy(), words.totals.copy(), words.fixed)
 
     @staticmethod
-    def move(
-        own: kernels.WordCounts, tokens: NDArray[np.int32], before: Any, after: NDArray[np.int32]
-    ) -> None:
+    def move(own: kernels.WordCounts, tokens: Ints, before: Any, after: Ints) -> None:
         """Move words to other topics."""
         kernels.move_words(tokens, before, after, own.counts, own.totals)
 
@@ -212,9 +212,9 @@ class Counted:
     def take_back(
         own: kernels.WordCounts,
         words: kernels.WordCounts,
-        tokens: NDArray[np.int32],
+        tokens: Ints,
         before: Any,
-        after: NDArray[np.int32],
+        after: Ints,
     ) -> None:
         """Make `own` equal to `words` after the sweep of a shard by undoing its moves."""
         kernels.move_words(tokens, after, before, own.counts, own.totals)
@@ -249,7 +249,7 @@ class Group:
     """The task of one worker: shards that are swept in turn."""
 
     sweeps: list[Any]
-    streams: list[NDArray[np.uint64]]
+    streams: list[Stream]
     words: Any  # words by topic before the sweep
     ledger: Any  # class with the operations on words of this kind, such as `Counted`
 
@@ -305,7 +305,7 @@ class ShardResult:
 
 def sweep_shards(
     sweeps: list[Any],
-    streams: list[NDArray[np.uint64]],
+    streams: list[Stream],
     words: Any,
     ledger: Any,
     n_jobs: int | None,
@@ -333,7 +333,7 @@ class CountChange:
     """A change of words by topic. Changes are integers, so they add up in any order."""
 
     code: NDArray[np.uint8]  # encoding of ``_kernels/_counts``
-    totals: NDArray[np.float64]  # (K',)
+    totals: Floats  # (K',)
 
     @property
     def n_bytes(self) -> int:
@@ -435,7 +435,7 @@ class CorpusChain:
         self._packed: list[Any] | None = None
         self.replica = replica
         self.is_first = is_first
-        self.sums: dict[str, dict[str, NDArray[np.float64]]] = {}
+        self.sums: dict[str, dict[str, Floats]] = {}
         self._n_bytes = sum(array.nbytes for shard in sampler.shards for array in shard)
         replica.count_state(self._n_bytes)
 
@@ -515,7 +515,7 @@ class CorpusPartition:
         n_changes: int,
         last: tuple[Any, ...],
         parameters: dict[str, Any],
-        stream: NDArray[np.uint64],
+        stream: Stream,
     ) -> tuple[Any, ...]:
         """Draw latent variables of the words once; return change, stream, bytes and statistics."""
         chain = self.chains[c]
@@ -540,9 +540,7 @@ class CorpusPartition:
         """Return the words by topic as a change from zero counts."""
         return CountChange.of(self.chains[c].replica.words)
 
-    def finish(
-        self, c: int, parameters: dict[str, Any], stream: NDArray[np.uint64]
-    ) -> tuple[Any, ...]:
+    def finish(self, c: int, parameters: dict[str, Any], stream: Stream) -> tuple[Any, ...]:
         """Return the stream and the statistics that depend on parameters drawn after the sweep."""
         chain = self.chains[c]
         with chain.opened(parameters) as sampler:
@@ -587,7 +585,7 @@ class CorpusPartition:
         tokens = np.diff(self.corpus.segment_ptr) @ sums["segment_topic"] / n
         return ([(tokens, {name: values.shape for name, values in sums.items()})],)
 
-    def average(self, c: int, key: str, name: str, n: int, in_place: bool) -> NDArray[np.float64]:
+    def average(self, c: int, key: str, name: str, n: int, in_place: bool) -> Floats:
         """Return means; `in_place` ends the sum and avoids a copy."""
         total = self.chains[c].sums[key][name]
         if in_place:
@@ -621,7 +619,7 @@ class CorpusPartition:
         return tuple(changes)
 
 
-def _in_file(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _in_file(values: Floats) -> Floats:
     own = zeros(values.shape)
     own[...] = values
     return own

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._fit._estimator import keep_numbers
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import make_generator
 from skdp._part import ChainComponent
@@ -24,6 +25,7 @@ from skdp.topics._shared._arrays import (
     FixedTopics,
     Frequencies,
     Seeds,
+    Stream,
     WordPrior,
     check_counts,
     empty_counts,
@@ -45,13 +47,11 @@ class ChosenNodes(NamedTuple):
     """Some nodes: the places of their words in the corpus, and the words by node."""
 
     places: NDArray[np.intp]
-    node_ptr: NDArray[np.int64]
-    tokens: NDArray[np.int32]
+    node_ptr: Places
+    tokens: Ints
 
     @classmethod
-    def of(
-        cls, node_ptr: NDArray[np.int64], tokens: NDArray[np.int32], chosen: NDArray[np.bool_]
-    ) -> ChosenNodes:
+    def of(cls, node_ptr: Places, tokens: Ints, chosen: NDArray[np.bool_]) -> ChosenNodes:
         """Return the chosen nodes, in order."""
         lengths = np.diff(node_ptr)
         places = np.flatnonzero(np.repeat(chosen, lengths))
@@ -91,7 +91,7 @@ class TopicSampler(ChainComponent):
     n_settled = 0
     """Number of first nodes that are from earlier calls of `partial_fit`."""
 
-    _burst_ptr: list[NDArray[np.int64]]  # tokens of the nodes that share them, by shard
+    _burst_ptr: list[Places]  # tokens of the nodes that share them, by shard
     _table_places: list[TablePlaces]  # of these tables, by shard
 
     shards: list[Any]  # the state of each, a named tuple with `topics` among its arrays
@@ -102,7 +102,7 @@ class TopicSampler(ChainComponent):
         n_topics: int,
         topic_word_prior: Any,  # float, "auto" or WordPrior
         dirichlet_prior: tuple[float, float],
-        streams: list[NDArray[np.uint64]],  # of the shards; the first draws parameters as well
+        streams: list[Stream],  # of the shards; the first draws parameters as well
         n_jobs: int | None,
     ):
         self.n_topics = n_topics
@@ -118,7 +118,7 @@ class TopicSampler(ChainComponent):
     def _start(
         self,
         settings: tuple[Any, ...],  # arguments of the constructor from `n_topics` to before `init`
-        streams: list[NDArray[np.uint64]],
+        streams: list[Stream],
         n_jobs: int | None,
         *,
         is_labeled: bool,
@@ -151,7 +151,7 @@ class TopicSampler(ChainComponent):
                 seats = places.seat_together(self.shards[s].topics, self.n_topics)
                 self.shards[s] = self.shards[s]._replace(seats=seats)
 
-    def _place_tables(self, burst_ptr: list[NDArray[np.int64]]) -> None:
+    def _place_tables(self, burst_ptr: list[Places]) -> None:
         """Make places for the tables of the nodes of every shard, if there are bursts."""
         if self.bursts is not None:
             self._burst_ptr, n_words = burst_ptr, self._whole.n_features
@@ -196,7 +196,7 @@ class TopicSampler(ChainComponent):
     # More data
 
     @property
-    def _whole_ptr(self) -> NDArray[np.int64]:
+    def _whole_ptr(self) -> Places:
         """Tokens of all nodes."""
         raise NotImplementedError
 
@@ -230,7 +230,7 @@ class TopicSampler(ChainComponent):
         return ChosenNodes.of(self._whole_ptr, self._whole.tokens, is_chosen)
 
     def _sweep_chosen(
-        self, chosen: ChosenNodes, doc_topic_prior: NDArray[np.float64], allowed: AllowedTopics
+        self, chosen: ChosenNodes, doc_topic_prior: Floats, allowed: AllowedTopics
     ) -> None:
         """Draw the topics of the words of nodes once; no topic opens or closes."""
         places, node_ptr, tokens = chosen
@@ -260,7 +260,7 @@ class TopicSampler(ChainComponent):
         return len(self.seeded)
 
     @property
-    def seeded(self) -> NDArray[np.int64]:
+    def seeded(self) -> Places:
         """The topics with seed words or given words, which keep their numbers."""
         seeded = np.arange(0 if self.fixed is None else len(self.fixed.phi))
         return seeded if self.seeds is None else np.union1d(seeded, self.seeds.topics)
@@ -274,9 +274,9 @@ class TopicSampler(ChainComponent):
 
     def _seat_by_prior(
         self,
-        topics: NDArray[np.int32],
-        tokens: NDArray[np.int32],
-        stream: NDArray[np.uint64],
+        topics: Ints,
+        tokens: Ints,
+        stream: Stream,
         allowed: AllowedTopics | None = None,
     ) -> None:
         """Draw the first topics of words; `allowed` are the topics of words that have labels."""
@@ -308,7 +308,7 @@ class TopicSampler(ChainComponent):
         self._enter_fixed()
         self._check_counts()
 
-    def _counted_words(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    def _counted_words(self) -> Iterator[tuple[Ints, Ints]]:
         """Yield the words that each shard counts and their topics: all, or one for each table."""
         for s, (corpus, shard) in enumerate(zip(self._corpora, self.shards, strict=True)):
             if self.bursts is None:
@@ -323,12 +323,12 @@ class TopicSampler(ChainComponent):
         check_counts(self._words)
 
     @property
-    def segment_lengths(self) -> NDArray[np.int64]:
+    def segment_lengths(self) -> Places:
         """Number of tokens of every segment."""
         return np.diff(self._whole.segment_ptr)
 
     @property
-    def topics(self) -> NDArray[np.int32]:
+    def topics(self) -> Ints:
         """Topic of every word, or -1 before it is assigned."""
         return join([shard.topics for shard in self.shards])
 
@@ -341,7 +341,7 @@ class TopicSampler(ChainComponent):
         """Class with the operations on words by topic."""
         return Counted
 
-    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: Any, streams: list[Stream]) -> None:
         """Draw the latent variables of all words once, shard by shard."""
         sweeps = [self._sweep_of(s, words) for s in range(len(self.shards))]
         if len(sweeps) == 1:
@@ -411,9 +411,9 @@ class TopicSampler(ChainComponent):
         words = self._dense_words()
         return words if self.fixed is None else self.fixed.clear(words)
 
-    def _topic_totals(self) -> NDArray[np.float64]:
+    def _topic_totals(self) -> Floats:
         """Return the number of words of every topic, with seeds; fixed topics have none."""
-        totals: NDArray[np.float64] = self._words.totals
+        totals: Floats = self._words.totals
         if self.fixed is not None:
             totals = totals.copy()
             totals[: len(self.fixed.phi)] = 0.0
@@ -452,7 +452,7 @@ class TopicSampler(ChainComponent):
                 np.add.at(counts, (topics[is_fixed], tokens[is_fixed]), 1)
         return counts
 
-    def components(self) -> NDArray[np.float64]:
+    def components(self) -> Floats:
         """Return E[phi] given the state, (K, W) (5.7)."""
         counts = self._free_words().counts[:, : self.n_topics].T
         components = counts.astype(np.float64, order="C")
@@ -472,20 +472,18 @@ class TopicSampler(ChainComponent):
             result -= self.seeds.log_likelihood(self.topic_word_prior)
         return result + self._log_likelihood_of_fixed()
 
-    def _words_of_topics(self) -> NDArray[np.float64]:
+    def _words_of_topics(self) -> Floats:
         """Return the number of words of every topic, of fixed ones, too."""
         return np.bincount(self.topics, minlength=self.n_topics).astype(np.float64)
 
-    def score_words(
-        self, tokens: NDArray[np.int32], segment_of: NDArray[np.int64], out: NDArray[np.float64]
-    ) -> None:
+    def score_words(self, tokens: Ints, segment_of: Places, out: Floats) -> None:
         """Add the probabilities of further words of segments, given the state, to `out`."""
         shares = self.shares()["segment_topic"]
         score_tokens(tokens, segment_of, shares, self.components().astype(np.float32), out)
 
     # Values that are averaged over the kept sweeps
 
-    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+    def _empty_shares(self) -> dict[str, Floats]:
         """Return zeros for the values of documents and of their parts."""
         n_segments = len(self._whole.segment_ptr) - 1
         return {
@@ -493,11 +491,11 @@ class TopicSampler(ChainComponent):
             "segment_topic": np.zeros((n_segments, self.n_topics)),
         }
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add the values of documents and of their parts, given the state, to sums."""
         raise NotImplementedError
 
-    def shares(self) -> dict[str, NDArray[np.float64]]:
+    def shares(self) -> dict[str, Floats]:
         """Return topic shares, and other values of documents and of their parts."""
         shares = self._empty_shares()
         self.add_shares_to(shares)
@@ -507,14 +505,14 @@ class TopicSampler(ChainComponent):
         """Return the parameters to show: floats, and arrays that are not changed."""
         raise NotImplementedError
 
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+    def empty_sums(self) -> dict[str, Floats]:
         """Return zeros for the quantities that are averaged over the kept sweeps."""
         sums = self._empty_shares()
         for name, value in self.shown_parameters().items():
             sums[name] = np.zeros(np.shape(value))
         return sums
 
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_to(self, sums: dict[str, Floats]) -> None:
         """Add the current values to the sums."""
         self.add_shares_to(sums)
         for name, value in self.shown_parameters().items():
@@ -653,12 +651,12 @@ class SeededMoves:
     n_seeded: int
     most_topics: int | None
     seeds: Seeds | None
-    weights: NDArray[np.float64]
+    weights: Floats
     rest: float
     top_concentration: float
     topic_word_prior: float
-    streams: list[NDArray[np.uint64]]
-    topics: NDArray[np.int32]
+    streams: list[Stream]
+    topics: Ints
     _words: WordCounts
 
     def _swap_topics(self, a: int, b: int) -> None:
@@ -669,7 +667,7 @@ class SeededMoves:
         """Ensure that there is a free column."""
         raise NotImplementedError
 
-    def _close_gaps(self, weights: NDArray[np.float64]) -> None:
+    def _close_gaps(self, weights: Floats) -> None:
         raise NotImplementedError
 
     def _labeled_places(self) -> NDArray[np.intp]:
@@ -694,7 +692,7 @@ class SeededMoves:
         result += math.lgamma(shift + mass) - math.lgamma(shift)
         return result + math.lgamma(shift + total) - math.lgamma(shift + mass + total)
 
-    def _seed_words(self, k: int) -> NDArray[np.int64]:
+    def _seed_words(self, k: int) -> Places:
         assert self.seeds is not None
         return self.seeds.words[self.seeds.topics == k]
 
@@ -707,7 +705,7 @@ class SeededMoves:
             counts, total = counts - self.seeds.weight, total - self.seeds.weight * len(words)
         return self._log_gain(k, counts, total)
 
-    def _log_gain_of_tokens(self, k: int, tokens: NDArray[np.int32]) -> float:
+    def _log_gain_of_tokens(self, k: int, tokens: Ints) -> float:
         assert self.seeds is not None
         counts = np.bincount(tokens, minlength=self.seeds.n_words)[self._seed_words(k)]
         return self._log_gain(k, counts, len(tokens))
@@ -716,9 +714,7 @@ class SeededMoves:
         """Return whether a topic with seeds may be split, or joined with one without (b)."""
         return (b == a or b >= self.n_seeded) and a in self._free_topics()
 
-    def _log_ratio_of_seeds(
-        self, k: int, kept: NDArray[np.int32], every: NDArray[np.int32], log_share: float
-    ) -> float:
+    def _log_ratio_of_seeds(self, k: int, kept: Ints, every: Ints, log_share: float) -> float:
         """Return the seeds' term in the log ratio of a split of k, which keeps the words `kept`."""
         gain = self._log_gain_of_tokens(k, kept) - self._log_gain_of_tokens(k, every)
         return gain + log_share
@@ -774,7 +770,7 @@ _ALIKE = 0.7
 
 
 def keep_rows(
-    old: NDArray[np.float64], means: dict[str, Any], axes: dict[str, int], n_given: int
+    old: Floats, means: dict[str, Any], axes: dict[str, int], n_given: int
 ) -> dict[str, Any]:
     """Return means whose topics are listed in the order of the `old` ones, (K, W), new ones last.
     If the number of topics is inferred, one that has closed keeps its row, with a weight of 0.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import stream_of_content
 from skdp._numeric._simd import LANES, aligned_zeros, padded
@@ -20,7 +21,7 @@ from skdp.topics._kernels._left_to_right import ESTIMATES, Particles, Predictive
 from skdp.topics._kernels._sweeps import ConcentrationGroups, ScoredWords, sweeps_of
 from skdp.topics._kernels._tables import UNBOUNDED, Assignments, Prior, Ratios, TableScratch
 from skdp.topics._lda._sampler import tokens_of_nodes
-from skdp.topics._shared._arrays import fixed_words, flat
+from skdp.topics._shared._arrays import Stream, fixed_words, flat
 from skdp.topics._shared._bursts import TablePlaces
 from skdp.topics._shared._fold_in import FoldIn, Halt, Scoring, Shares, slices
 
@@ -89,7 +90,7 @@ def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
     n_levels = int(in_part.max(initial=-1)) + 1 if chained else 0
     shape = (n_levels, padded(n_topics))
 
-    def of_levels() -> NDArray[np.float64]:
+    def of_levels() -> Floats:
         return aligned_zeros(n_levels)
 
     def of_topics() -> NDArray[np.float32]:
@@ -114,7 +115,7 @@ class BurstGroups(NamedTuple):
     """Groups of words that share bursts, in documents or segments, and the places of tables."""
 
     each_segment: bool
-    ptr: NDArray[np.int64]
+    ptr: Places
     places: TablePlaces
 
     @classmethod
@@ -123,9 +124,7 @@ class BurstGroups(NamedTuple):
         ptr = tokens_of_nodes(corpus, scope)
         return cls(scope == "segment", ptr, TablePlaces.of(corpus.tokens, ptr, n_words))
 
-    def bursts(
-        self, parameters: tuple[float, float], seats: NDArray[np.int32], n_topics: int
-    ) -> GroupBursts:
+    def bursts(self, parameters: tuple[float, float], seats: Ints, n_topics: int) -> GroupBursts:
         """Return the tables in the form that kernels take, with scratch."""
         of_topics = np.ones((4, padded(n_topics)), dtype=np.float32)
         of_kernels = self.places.seats(parameters, seats, n_topics)
@@ -133,7 +132,7 @@ class BurstGroups(NamedTuple):
 
     def scored(
         self,
-        further: tuple[NDArray[np.int32], NDArray[np.int64]],
+        further: tuple[Ints, Places],
         corpus: SegmentedCorpus,
         n_topics: int,
     ) -> ScoredWords:
@@ -257,7 +256,7 @@ class TableModel:
     """A sample of the model without the corpus, into which new documents are folded."""
 
     components: NDArray[np.float32]  # (K, W)
-    doc_topic_prior: NDArray[np.float64]  # (K,)
+    doc_topic_prior: Floats  # (K,)
     discount: float
     concentration: float
     parents: tuple[float, float]  # lambda_S and lambda_T: of the document, of the previous segment
@@ -308,9 +307,7 @@ class TableFoldIn(Scoring):
     words: WordCounts
     weights: Ratios
 
-    def score(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], further: Any, halt: Halt
-    ) -> Shares:
+    def score(self, corpus: SegmentedCorpus, key: Stream, further: Any, halt: Halt) -> Shares:
         """Return E[mu], E[nu] and, with bursts, the probabilities of further words of segments."""
         model, settings = self.model, self.settings
         options: dict[str, Any] = settings.options
@@ -356,9 +353,7 @@ class TableLikelihood:
     words: WordCounts
     weights: Ratios
 
-    def __call__(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], n_particles: int
-    ) -> NDArray[np.float64]:
+    def __call__(self, corpus: SegmentedCorpus, key: Stream, n_particles: int) -> Floats:
         """Return the log of an estimate of the probability of every document, (D,)."""
         model, options = self.model, self.settings.options
         chained, n_topics = model.chained, len(model.doc_topic_prior)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_memory
+from skdp._numeric import Floats, Places
 from skdp._numeric._simd import LANES, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_concentration
@@ -30,7 +31,7 @@ from skdp.topics._kernels._open_moves import (
 from skdp.topics._kernels._ssa import DOCUMENT
 from skdp.topics._lda._hdp import MOST_MOVES, TOKENS_OF_MOVES
 from skdp.topics._lda._sampler import tokens_of_nodes
-from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps, resized
+from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, Stream, close_gaps, resized
 from skdp.topics._shared._sampler import SeededMoves, join
 from skdp.topics._tables._model import writable
 from skdp.topics._tables._sampler import HyperParameters, OpenTableState, TableSampler
@@ -43,8 +44,8 @@ class BlockSeating(NamedTuple):
 
     seats: TopicSeats
     blocks: Blocks
-    block_of_word: NDArray[np.int64]
-    block_of_table: NDArray[np.int64]
+    block_of_word: Places
+    block_of_table: Places
 
     def block_of(self, word: int) -> int:
         """Return the block of a word of the corpus."""
@@ -57,7 +58,7 @@ def seat(
     assignments: kernels.Assignments,
     prior: kernels.Prior,
     stirling: kernels.Ratios,
-    stream: NDArray[np.uint64],
+    stream: Stream,
 ) -> TopicSeats:
     """Draw seats for all words of the given topics."""
     columns = np.array(topics)
@@ -112,7 +113,7 @@ def rename_blocks(
     served = seats.segment[tables & from_document]
     documents = np.searchsorted(corpus.doc_ptr, served, side="right") - 1
     positions = seats.position[moved[seating.block_of_word]]
-    changes: list[tuple[NDArray[Any], NDArray[np.int64]]] = [
+    changes: list[tuple[NDArray[Any], Places]] = [
         (assignments.tables, served),
         (assignments.document_tables, documents),
         (assignments.to_previous, seats.segment[tables & ~from_document]),
@@ -132,7 +133,7 @@ def seat_anew(
     assignments: kernels.Assignments,
     prior: kernels.Prior,
     stirling: kernels.Ratios,
-    stream: NDArray[np.uint64],
+    stream: Stream,
 ) -> None:
     """Redraw the individual seats of topics that a move has changed (SSA)."""
     seats = seat(topics, corpus, assignments, prior, stirling, stream)
@@ -228,7 +229,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
         self._words = resized(self._words, width)
         self._make_scratch()
 
-    def _close_gaps(self, weights: NDArray[np.float64]) -> None:
+    def _close_gaps(self, weights: Floats) -> None:
         """Renumber the topics that have words without gaps; weights are by column."""
         used, gaps, names = close_gaps(self._words)
         if len(gaps):
@@ -262,7 +263,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
         tables = alpha * np.log1p(lengths / alpha).sum()  # of documents, approximately
         return float(SMALLEST_TABLE / (tables + self.top_concentration + 1.0))
 
-    def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: WordCounts, streams: list[Stream]) -> None:
         if words.fixed:
             super()._sweep_words(words, streams)
             return
@@ -272,7 +273,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
         if len(self.shards) == 1:
             self._propose_moves()
 
-    def _open_columns(self, stream: NDArray[np.uint64]) -> NDArray[np.float64]:
+    def _open_columns(self, stream: Stream) -> Floats:
         """Assign drawn topics to free columns; set `doc_topic_prior`; return weights of columns."""
         n_topics, least = self.n_topics, self.least_weight
         drawn = np.empty(int(self.rest / least) + 1)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import add_evidence, draw_bounded_beta, draw_given_evidence
@@ -29,6 +30,7 @@ from skdp.topics._shared._arrays import (
     AllowedTopics,
     Frequencies,
     LabeledCorpus,
+    Stream,
     count_frequencies,
     first_value,
     fixed_words,
@@ -57,12 +59,12 @@ class TableState(LDAState):
     """The state of a table model's chain; its joint is in the multiplicity form."""
 
     @property
-    def tables_to_document(self) -> NDArray[np.int32]:
+    def tables_to_document(self) -> Ints:
         """Tables by segment and topic whose dish was ordered from the document's node, (J, K)."""
         return as_readonly(self._sampler.assignments.tables[:, : self._sampler.n_topics])
 
     @property
-    def tables_to_previous(self) -> NDArray[np.int32]:
+    def tables_to_previous(self) -> Ints:
         """Tables whose dish was ordered from the previous segment, (J, K); STM: all zero."""
         to_previous = self._sampler.assignments.to_previous
         if len(to_previous) == 0:
@@ -112,7 +114,7 @@ class TableSweep(ShardSweep):
     def _chained(self) -> bool:
         return self.prior.to_previous > 0.0 or self.bursts is not None
 
-    def counted_words(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def counted_words(self) -> tuple[Ints, Ints]:
         """Return the words that topics count and their topics, -1 for words that are not there."""
         if self.groups is None:
             return super().counted_words()
@@ -123,7 +125,7 @@ class TableSweep(ShardSweep):
         self.scratch = empty_scratch(n_columns)
         self.levels = empty_levels(self.corpus, n_columns, chained=self._chained)
 
-    def sweep(self, words: WordCounts, stream: NDArray[np.uint64]) -> Assignments:
+    def sweep(self, words: WordCounts, stream: Stream) -> Assignments:
         """Draw topics and tables of all words once; change `words` and return the state."""
         enter_words(words, self.prior.gamma, self.scratch)
         self.scratch.reciprocal[self.left_out] = 0.0
@@ -217,7 +219,7 @@ class TableSampler(BurstySampler):
 
     shards: list[Assignments]
     hyper: HyperParameters
-    concentration: NDArray[np.float64]
+    concentration: Floats
     _left_out = np.empty(0, dtype=np.intp)
     """Topics that words may not take in a sweep."""
 
@@ -228,8 +230,8 @@ class TableSampler(BurstySampler):
         sampler: str,
         hyper: HyperParameters,
         init: Any,  # "random", topics of words (n_tokens,), or word probabilities (K, W)
-        init_streams: list[NDArray[np.uint64]],  # of the first state, one for each shard
-        streams: list[NDArray[np.uint64]],  # of the sweeps, one for each shard
+        init_streams: list[Stream],  # of the first state, one for each shard
+        streams: list[Stream],  # of the sweeps, one for each shard
         n_jobs: int | None = None,
         bursts: Bursts | None = None,
         burst_scope: str = "document",
@@ -295,7 +297,7 @@ class TableSampler(BurstySampler):
         self._stirling = stirling_ratios(self._whole, self.discount, chained=self.chained)
         self._weights = sampler_weights(self._stirling, self.sampler)
 
-    def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _seat_words(self, init: Any, streams: list[Stream]) -> None:
         """Create the first state: topics are given or random, or words are seated one by one."""
         if isinstance(init, np.ndarray) and init.ndim == 2:
             self._sweep_words(self._first_topics(init), streams)
@@ -400,7 +402,7 @@ class TableSampler(BurstySampler):
             found.append(np.column_stack([state.segment_tables, state.segment_to_previous])[later])
         return count_frequencies(found, 2)
 
-    def _update_discount(self, stream: NDArray[np.uint64]) -> None:
+    def _update_discount(self, stream: Stream) -> None:
         """Draw the discount, and recompute the ratios."""
         p, q = self.hyper.discount_prior
         for of_tables, of_seatings in self._discount_evidence():
@@ -452,7 +454,7 @@ class TableSampler(BurstySampler):
                 )  # fmt: skip
         return evidence
 
-    def _customers_and_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _customers_and_tables(self) -> tuple[Places, Places]:
         """Return Nd_j and Td_j of all segments."""
         n_segments = len(self._whole.segment_ptr) - 1
         customers, tables = np.empty((2, n_segments), dtype=np.int64)
@@ -477,13 +479,13 @@ class TableSampler(BurstySampler):
         """Whether segments have two parents."""
         return min(self.parents) > 0.0
 
-    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+    def _empty_shares(self) -> dict[str, Floats]:
         shares = super()._empty_shares()
         if self._is_mixed:
             shares["segment_mixing"] = np.zeros(len(shares["segment_topic"]))
         return shares
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add E[mu], E[nu] and E[rho] of documents and of segments, given the state, to sums."""
         mixing = sums.get("segment_mixing", np.zeros(len(sums["segment_topic"])))
         for s, (begin, end) in enumerate(self._segment_bounds):
@@ -501,7 +503,7 @@ class TableSampler(BurstySampler):
                 segment_topic += allowed.of_segments(n_segments).restrict(of_segments)
 
     @property
-    def _all_concentrations(self) -> NDArray[np.float64]:
+    def _all_concentrations(self) -> Floats:
         """The concentrations of the whole corpus."""
         return self.concentration
 
@@ -519,9 +521,7 @@ class TableSampler(BurstySampler):
             **self._burst_scalars,
         }
 
-    def score_words(
-        self, tokens: NDArray[np.int32], segment_of: NDArray[np.int64], out: NDArray[np.float64]
-    ) -> None:
+    def score_words(self, tokens: Ints, segment_of: Places, out: Floats) -> None:
         """Add the probabilities of further words of segments, given the state, to `out`."""
         if self.bursts is None:
             super().score_words(tokens, segment_of, out)
@@ -637,7 +637,7 @@ class TableSampler(BurstySampler):
         return TableState(self)
 
 
-def _group_ptr(corpus: SegmentedCorpus, scope: str) -> NDArray[np.int64]:
+def _group_ptr(corpus: SegmentedCorpus, scope: str) -> Places:
     """Return groups of segments that share a concentration: group g is ptr[g]:ptr[g + 1]."""
     n_segments = len(corpus.segment_ptr) - 1
     if scope == "corpus":
@@ -674,7 +674,7 @@ class DistributedTableSampler(DistributedSampler, TableSampler):
         return sum(found[1] for found in self._reported())
 
     @property
-    def _all_concentrations(self) -> NDArray[np.float64]:
+    def _all_concentrations(self) -> Floats:
         if self.hyper.concentration_scope == "corpus":
             return self.concentration
         return np.concatenate([found[2] for found in self._reported()])

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
@@ -19,6 +20,7 @@ from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENT
 from skdp.topics._kernels._tables import UNBOUNDED, Ratios
 from skdp.topics._shared._arrays import (
     Frequencies,
+    Stream,
     count_frequencies,
     first_value,
     fixed_words,
@@ -41,12 +43,12 @@ class SectionState(TopicState):
     """The state of a chain; its joint is in the multiplicity form."""
 
     @property
-    def paragraph_tables(self) -> NDArray[np.int32]:
+    def paragraph_tables(self) -> Ints:
         """Tables of paragraphs by topic, customers of their sections, (n_paragraphs, K)."""
         return as_readonly(self._sampler.shards[0].paragraph_tables)
 
     @property
-    def section_tables(self) -> NDArray[np.int32]:
+    def section_tables(self) -> Ints:
         """Tables of sections by topic, (n_sections, K)."""
         return as_readonly(self._sampler.shards[0].section_tables)
 
@@ -103,9 +105,7 @@ def empty_scratch(n_topics: int) -> kernels.Scratch:
     )
 
 
-def stirling_of_levels(
-    corpus: kernels.Paragraphs, discounts: NDArray[np.float64]
-) -> tuple[Ratios, Ratios]:
+def stirling_of_levels(corpus: kernels.Paragraphs, discounts: Floats) -> tuple[Ratios, Ratios]:
     """Return the tables of Stirling ratios for sections and for paragraphs."""
     in_section = np.diff(corpus.paragraph_ptr[corpus.section_ptr])  # at most a table for each word
     in_paragraph = np.diff(corpus.paragraph_ptr)
@@ -124,8 +124,8 @@ def weights_of_levels(stirling: tuple[Ratios, Ratios]) -> tuple[Ratios, Ratios]:
 
 
 def levels_of(
-    discount: NDArray[np.float64],
-    concentration: NDArray[np.float64],
+    discount: Floats,
+    concentration: Floats,
     ratios: tuple[Ratios, Ratios],
 ) -> tuple[kernels.SectionLevel, kernels.SectionLevel]:
     """Return the parameters of sections and of paragraphs in the form that kernels take."""
@@ -144,9 +144,9 @@ class SectionModel:
     """A sample of the model without the corpus, into which new documents are folded."""
 
     components: NDArray[np.float32]  # (K, W)
-    doc_topic_prior: NDArray[np.float64]  # (K,)
-    discount: NDArray[np.float64]  # (2,): of sections, of paragraphs
-    concentration: NDArray[np.float64]  # (2,)
+    doc_topic_prior: Floats  # (K,)
+    discount: Floats  # (2,): of sections, of paragraphs
+    concentration: Floats  # (2,)
     bursts: tuple[float, float] | None = None  # concentration and discount
     burst_scope: str = "document"
 
@@ -167,7 +167,7 @@ class SectionFoldIn(Scoring):
     weights: tuple[Ratios, Ratios]
 
     def score(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], further: Any, halt: Halt
+        self, corpus: SegmentedCorpus, key: Stream, further: Any, halt: Halt
     ) -> tuple[NDArray[Any], ...]:
         """Return shares and, in third place, probabilities of further words with bursts."""
         model, settings = self.model, self.settings
@@ -236,8 +236,8 @@ class SectionSampler(BurstySampler):
         n_topics: int,
         parameters: SectionParameters,
         init: Any,  # "random", topics of words (n_tokens,), or word probabilities (K, W)
-        init_stream: NDArray[np.uint64],
-        stream: NDArray[np.uint64],
+        init_stream: Stream,
+        stream: Stream,
         bursts: Bursts | None = None,
         burst_scope: str = "document",
     ):
@@ -262,7 +262,7 @@ class SectionSampler(BurstySampler):
         self._start_bursts(corpus, bursts)
         self._count_words()
 
-    def _seat_words(self, init: Any, stream: NDArray[np.uint64]) -> None:
+    def _seat_words(self, init: Any, stream: Stream) -> None:
         """Create the first state: topics are given or random, or words are seated one by one."""
         if isinstance(init, np.ndarray) and init.ndim == 2:
             self._sweep_words(self._first_topics(init), [stream])
@@ -295,7 +295,7 @@ class SectionSampler(BurstySampler):
     def _return_strays(self, words: Any) -> None:
         """Do nothing: a draw never ends in a topic of weight 0, as in `TableSampler`."""
 
-    def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: WordCounts, streams: list[Stream]) -> None:
         gamma = 0.0 if words.fixed else float(self.topic_word_prior)
         enter_words(words, gamma, self._scratch)
         (state,), bursts = self.shards, None
@@ -321,7 +321,7 @@ class SectionSampler(BurstySampler):
     def _document_frequencies(self) -> Frequencies:
         return count_frequencies([self.shards[0].document_tables], self.n_topics)
 
-    def _draw_discounts(self, stream: NDArray[np.uint64]) -> None:
+    def _draw_discounts(self, stream: Stream) -> None:
         """Draw the discounts that are learned, and recompute the ratios."""
         evidence, (p, q) = np.zeros((2, 2)), self.given.discount_prior
         levels = self._levels(self._stirling)
@@ -335,7 +335,7 @@ class SectionSampler(BurstySampler):
         self.discount = drawn
         self._make_ratios()
 
-    def _draw_concentrations(self, stream: NDArray[np.uint64]) -> None:
+    def _draw_concentrations(self, stream: Stream) -> None:
         """Draw the concentrations that are learned."""
         state, drawn = self.shards[0], self.concentration.copy()
         tables = state.section_totals, state.paragraph_totals
@@ -348,7 +348,7 @@ class SectionSampler(BurstySampler):
                 drawn[i] = min(max(b, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
         self.concentration = drawn
 
-    def _customers(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _customers(self) -> tuple[Places, Places]:
         """Return the numbers of customers of all sections and of all paragraphs."""
         ptr = self._documents.section_ptr
         ends = np.concatenate([[0], np.cumsum(self.shards[0].paragraph_totals)])[ptr]
@@ -363,11 +363,11 @@ class SectionSampler(BurstySampler):
         )  # fmt: skip
         return float(value) + self._log_probability_of_seats()
 
-    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+    def _empty_shares(self) -> dict[str, Floats]:
         of_sections = np.zeros(self.shards[0].section_tables.shape)
         return {**super()._empty_shares(), "section_topic": of_sections}
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add the shares of documents, sections and paragraphs, given the state, to sums."""
         kernels.add_all_estimates(
             self._documents, self.shards[0], *self._levels(self._stirling), self.doc_topic_prior,

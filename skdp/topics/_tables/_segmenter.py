@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._checks import as_array, check_integers, is_list_like, is_number, shorten
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import draw_slice
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
@@ -22,6 +23,7 @@ from skdp.topics._kernels._counts import WordCounts
 from skdp.topics._kernels._tables import Prior, Ratios
 from skdp.topics._shared._arrays import (
     SMALLEST,
+    Stream,
     count_frequencies,
     first_value,
     fixed_words,
@@ -78,7 +80,7 @@ def nothing_known(corpus: SegmentedCorpus) -> KnownUnits:
     return KnownUnits(corpus, known)
 
 
-def first_units(corpus: SegmentedCorpus) -> NDArray[np.int64]:
+def first_units(corpus: SegmentedCorpus) -> Places:
     """Return the first unit of every document that has any."""
     return np.asarray(corpus.doc_ptr[:-1][np.diff(corpus.doc_ptr) > 0])
 
@@ -88,7 +90,7 @@ def units_of(corpus: SegmentedCorpus) -> kernels.Units:
     return kernels.Units(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr)
 
 
-def first_state(data: KnownUnits, doc_topic_prior: NDArray[np.float64]) -> kernels.Divided:
+def first_state(data: KnownUnits, doc_topic_prior: Floats) -> kernels.Divided:
     """Return documents of words without topics and of one part, but for known cuts."""
     n_documents, n_topics = len(data.corpus), len(doc_topic_prior)
     return kernels.Divided(
@@ -167,7 +169,7 @@ class SegmenterModel:
     """A sample of the model without the corpus, into which new documents are folded."""
 
     components: NDArray[np.float32]  # (K, W)
-    doc_topic_prior: NDArray[np.float64]  # (K,)
+    doc_topic_prior: Floats  # (K,)
     concentration: float
     cut_probability: float
     max_units: int | None
@@ -193,7 +195,7 @@ class SegmenterFoldIn:
     weights: Ratios
 
     def __call__(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt
+        self, corpus: SegmentedCorpus, key: Stream, halt: Halt
     ) -> tuple[NDArray[Any], ...]:
         """Return E[mu] (D, K), E[nu] of units (J, K), and probabilities of cuts (J,)."""
         model, settings = self.model, self.settings
@@ -228,8 +230,8 @@ class OwnWords(Scoring):
     def score(
         self,
         corpus: SegmentedCorpus,
-        key: NDArray[np.uint64],
-        further: tuple[NDArray[np.int32], NDArray[np.int64]],  # words, and their units in order
+        key: Stream,
+        further: tuple[Ints, Places],  # words, and their units in order
         halt: Halt,
     ) -> tuple[NDArray[Any], ...]:
         """Return shares, probabilities of further words of units, and probabilities of cuts."""
@@ -294,7 +296,7 @@ class SegmenterSampler(TopicSampler):
         n_topics: int,
         parameters: CutParameters,
         init: NDArray[Any],  # topics (n_tokens,) or word probabilities (K, W); only known cuts
-        stream: NDArray[np.uint64],
+        stream: Stream,
     ):
         super().__init__(
             n_topics, parameters.topic_word_prior, parameters.dirichlet_prior, [stream], 1
@@ -351,12 +353,10 @@ class SegmenterSampler(TopicSampler):
 
     # Sweeps
 
-    def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: WordCounts, streams: list[Stream]) -> None:
         self._sweep_units(words, streams[0], moves_cuts=True)
 
-    def _sweep_units(
-        self, words: WordCounts, stream: NDArray[np.uint64], *, moves_cuts: bool
-    ) -> None:
+    def _sweep_units(self, words: WordCounts, stream: Stream, *, moves_cuts: bool) -> None:
         gamma = 0.0 if words.fixed else self.topic_word_prior
         enter_words(words, gamma, self._scratch)
         kernels.sweep_all_units(
@@ -413,10 +413,10 @@ class SegmenterSampler(TopicSampler):
         prior = self._cut_prior
         return float(n_cuts * prior.log_cut + (n_gaps - n_cuts) * prior.log_join)
 
-    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+    def _empty_shares(self) -> dict[str, Floats]:
         return {**super()._empty_shares(), "cut_proba": np.zeros(len(self._state.starts))}
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add the shares of documents and of units, and probabilities of cuts, to sums."""
         kernels.add_all_estimates(
             self._units, self._state, self._prior(0.0), self._cut_prior, self._parts, self._work(),
@@ -462,7 +462,7 @@ class OwnWordsSampler(SegmenterSampler):
 
     burst_concentration: float
 
-    def __init__(self, data: KnownUnits, parameters: CutParameters, stream: NDArray[np.uint64]):
+    def __init__(self, data: KnownUnits, parameters: CutParameters, stream: Stream):
         tokens, n_words = data.corpus.tokens, data.corpus.n_features
         b = parameters.burst_concentration
         n_own = len(tokens) / len(first_units(data.corpus))
@@ -478,7 +478,7 @@ class OwnWordsSampler(SegmenterSampler):
         self._units = units_of(units)
         self._tokens = sort_words(units).tokens.copy()  # their order says nothing
 
-    def _counted_words(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    def _counted_words(self) -> Iterator[tuple[Ints, Ints]]:
         (served,) = self.served
         words = np.repeat(np.arange(len(served), dtype=np.int32), served)
         yield words, np.zeros(len(words), dtype=np.int32)
@@ -489,7 +489,7 @@ class OwnWordsSampler(SegmenterSampler):
         return kernels.Divided(self._tokens, self._state.starts, self.phi, self.served)
 
     @property
-    def _gammas(self) -> NDArray[np.float64]:
+    def _gammas(self) -> Floats:
         """The prior of words, with seeds."""
         prior = np.full(self._whole.n_features, float(self.topic_word_prior))
         if self.seeds is not None:
@@ -500,7 +500,7 @@ class OwnWordsSampler(SegmenterSampler):
         n_words, b = self._whole.n_features, self.burst_concentration
         return empty_work(self._whole, n_words, b, drops=True)
 
-    def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: WordCounts, streams: list[Stream]) -> None:
         if isinstance(self.given.burst_concentration, str):
             self._draw_burst_concentration()
         kernels.sweep_own_words(
@@ -544,7 +544,7 @@ class OwnWordsSampler(SegmenterSampler):
         """Return the parameters to show."""
         return {**super().shown_parameters(), "burst_concentration": self.burst_concentration}
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add the shares of documents and of units, and probabilities of cuts, to sums."""
         sums["doc_topic"] += 1.0
         sums["segment_topic"] += 1.0
@@ -618,7 +618,7 @@ def check_known(corpus: SegmentedCorpus, y: Any, most: int | None) -> KnownUnits
     return data
 
 
-def check_numbers(n_parts: Any, corpus: SegmentedCorpus, most: int | None) -> NDArray[np.int64]:
+def check_numbers(n_parts: Any, corpus: SegmentedCorpus, most: int | None) -> Places:
     """Return the number of parts of every document, 0 for those without units."""
     n_units = np.diff(corpus.doc_ptr)
     if is_number(n_parts):
@@ -650,9 +650,9 @@ def divide(
     corpus: SegmentedCorpus,
     models: list[SegmenterModel],
     shares: list[tuple[NDArray[Any], ...]],  # E[mu] (D, K), E[nu] of units (J, K), and more
-    n_parts: NDArray[np.int64],  # (D,); 0: any number
+    n_parts: Places,  # (D,); 0: any number
     most_words: int | None,
-) -> list[NDArray[np.int64]]:
+) -> list[Places]:
     """Return the first unit of each part but the first in the most probable divisions."""
     log_cut, log_rest = np.mean(
         [[np.log(m.cut_probability), np.log1p(-m.cut_probability)] for m in models], axis=0
@@ -687,7 +687,7 @@ def divide(
     return found
 
 
-def drop_rare(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def drop_rare(counts: Floats) -> Floats:
     """Return expected counts (M, U, K) without rare topics, whose words go to the others."""
     kept = np.where(counts < RARE, 0.0, counts)
     sums = kept.sum(axis=2, keepdims=True)
