@@ -179,11 +179,7 @@ def first_value(given: Any, start: Any) -> Any:
 
 
 def update_by_frequencies(
-    prior: Floats,
-    frequencies: Frequencies,
-    shape: float,
-    rate: float,
-    symmetric: bool,
+    prior: Floats, frequencies: Frequencies, shape: float, rate: float, symmetric: bool
 ) -> Floats:
     """Return the Dirichlet prior, in [FLOOR, CEILING], after one step of the MAP fixed point."""
     prior = np.asarray(prior, dtype=np.float64)
@@ -387,14 +383,7 @@ class Seeds(NamedTuple):
             result += math.lgamma(shift) - math.lgamma(shift + total)
         return result
 
-    def seat(
-        self,
-        topics: Ints,
-        tokens: Ints,
-        n_topics: int,
-        gamma: float,
-        stream: Stream,
-    ) -> None:
+    def seat(self, topics: Ints, tokens: Ints, n_topics: int, gamma: float, stream: Stream) -> None:
         """Draw the first topic of every word, in proportion to its prior mean in the topics."""
         seed_words = np.unique(self.words)
         weights = np.full((len(seed_words) + 1, n_topics), gamma)
@@ -549,12 +538,7 @@ class FixedTopics(NamedTuple):
         return at[~self.possible[topics[at], tokens[at]]]
 
     def move_stray(
-        self,
-        i: int,
-        tokens: Ints,
-        topics: Ints,
-        words: WordCounts,
-        allowed: NDArray[np.bool_],
+        self, i: int, tokens: Ints, topics: Ints, words: WordCounts, allowed: NDArray[np.bool_]
     ) -> None:
         """Move word `i` to the last of the `allowed` topics (K,) that is possible."""
         w, allowed = tokens[i], allowed.copy()

@@ -63,11 +63,7 @@ class TablePlaces(NamedTuple):
         return served
 
     def find(
-        self,
-        node_ptr: Places,
-        words: Ints,
-        nodes: NDArray[np.integer],
-        n_words: int,
+        self, node_ptr: Places, words: Ints, nodes: NDArray[np.integer], n_words: int
     ) -> Places:
         """Return the first place of each of some words of nodes; -1 for new ones."""
         lengths = np.diff(node_ptr)

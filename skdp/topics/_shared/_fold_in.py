@@ -268,10 +268,7 @@ def holds_impossible_words(
 
 
 def expect_topics(
-    tokens: Ints,
-    lengths: Places,
-    segment_topic: Floats,
-    components: NDArray[np.floating],
+    tokens: Ints, lengths: Places, segment_topic: Floats, components: NDArray[np.floating]
 ) -> Floats:
     """Return the expected number of words of each topic in each segment of a document, (J, K)."""
     sums = np.zeros(segment_topic.shape)
@@ -287,9 +284,7 @@ def expect_topics(
 # Document completion: a random half of a document's words predicts the other half.
 
 
-def split_words(
-    corpus: SegmentedCorpus,
-) -> tuple[SegmentedCorpus, Ints, Places]:
+def split_words(corpus: SegmentedCorpus) -> tuple[SegmentedCorpus, Ints, Places]:
     """Return random halves of each segment's words, regardless of order: the observed half, sorted,
     in the same segments, the scored half, and the segment of each scored word.
     """

@@ -210,11 +210,7 @@ class Counted:
 
     @staticmethod
     def take_back(
-        own: kernels.WordCounts,
-        words: kernels.WordCounts,
-        tokens: Ints,
-        before: Any,
-        after: Ints,
+        own: kernels.WordCounts, words: kernels.WordCounts, tokens: Ints, before: Any, after: Ints
     ) -> None:
         """Make `own` equal to `words` after the sweep of a shard by undoing its moves."""
         kernels.move_words(tokens, after, before, own.counts, own.totals)
@@ -304,11 +300,7 @@ class ShardResult:
 
 
 def sweep_shards(
-    sweeps: list[Any],
-    streams: list[Stream],
-    words: Any,
-    ledger: Any,
-    n_jobs: int | None,
+    sweeps: list[Any], streams: list[Stream], words: Any, ledger: Any, n_jobs: int | None
 ) -> list[Any]:
     """Sweep all shards; change `words` and `streams`, and return the states of shards."""
     n_groups = min(len(sweeps), effective_n_jobs(n_jobs))

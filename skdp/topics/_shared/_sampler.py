@@ -273,11 +273,7 @@ class TopicSampler(ChainComponent):
         return not (self.seeds is None and self.fixed is None)
 
     def _seat_by_prior(
-        self,
-        topics: Ints,
-        tokens: Ints,
-        stream: Stream,
-        allowed: AllowedTopics | None = None,
+        self, topics: Ints, tokens: Ints, stream: Stream, allowed: AllowedTopics | None = None
     ) -> None:
         """Draw the first topics of words; `allowed` are the topics of words that have labels."""
         n_topics, gamma = self.n_topics, self.topic_word_prior

@@ -131,10 +131,7 @@ class BurstGroups(NamedTuple):
         return GroupBursts(of_kernels, self.each_segment, self.ptr, np.zeros(n_topics), *of_topics)
 
     def scored(
-        self,
-        further: tuple[Ints, Places],
-        corpus: SegmentedCorpus,
-        n_topics: int,
+        self, further: tuple[Ints, Places], corpus: SegmentedCorpus, n_topics: int
     ) -> ScoredWords:
         """Return words, and their segments, which are sorted, in the form that kernels take."""
         words, segment_of = further

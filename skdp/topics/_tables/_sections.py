@@ -124,9 +124,7 @@ def weights_of_levels(stirling: tuple[Ratios, Ratios]) -> tuple[Ratios, Ratios]:
 
 
 def levels_of(
-    discount: Floats,
-    concentration: Floats,
-    ratios: tuple[Ratios, Ratios],
+    discount: Floats, concentration: Floats, ratios: tuple[Ratios, Ratios]
 ) -> tuple[kernels.SectionLevel, kernels.SectionLevel]:
     """Return the parameters of sections and of paragraphs in the form that kernels take."""
     above, own = (
