@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from inspect import cleandoc
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -158,10 +159,7 @@ def without_partitions(estimator: Any, state: dict[str, Any]) -> dict[str, Any]:
         named = [name for name in _MEANS if name in left_out]
         if "_saved" in left_out:
             named.append("the chains that warm_start=True would continue")
-        warn_user(
-            f"A pickle leaves out what partitions hold: {', '.join(named)}.",
-            UserWarning,
-        )
+        warn_user(f"A pickle leaves out what partitions hold: {', '.join(named)}.", UserWarning)
     return {name: value for name, value in state.items() if name not in left_out}
 
 
@@ -393,6 +391,9 @@ class BaseTopicModel(
     _distributed_sampler: ClassVar[Any] = None
     """Class of the chains over partitions."""
 
+    _averages: ClassVar[tuple[Any, Any]] = TopicAverages, DistributedAverages
+    """Classes of the running means of chains, and of those of chains over partitions."""
+
     doc_topic_: Any = InPartitions("model.transform(X) returns the shares of documents.")
 
     segment_topic_: Any = InPartitions(
@@ -554,8 +555,9 @@ class BaseTopicModel(
     def _make_procedure(self, data: Any) -> Any:
         if not isinstance(data, DistributedCorpus):
             return super()._make_procedure(data)
+        make_averages = partial(self._averages[1], is_lasting=True)
         return self._make_sampling(
-            PartitionedSampling, data, unit="tokens", make_averages=self._make_distributed_averages
+            PartitionedSampling, data, unit="tokens", make_averages=make_averages
         )
 
     def _start_sampler(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
@@ -578,11 +580,7 @@ class BaseTopicModel(
         raise NotImplementedError
 
     def _make_averages(self) -> Any:
-        return TopicAverages()
-
-    def _make_distributed_averages(self) -> DistributedAverages:
-        """Return the running means of a new chain over partitions."""
-        return DistributedAverages(is_lasting=True)
+        return self._averages[0]()
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)

@@ -26,7 +26,7 @@ from skdp.topics._lda._sampler import (
     PowerLaw,
     PowerLawLDASampler,
 )
-from skdp.topics._shared._arrays import LabeledCorpus
+from skdp.topics._shared._arrays import Documents
 from skdp.topics._shared._bursts import make_bursts
 
 
@@ -275,7 +275,7 @@ class GibbsLDA(LevelMixin, BaseTopicModel, StreamMixin):
         )
 
     def _start_local_sampler(
-        self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
+        self, corpus: Documents, root: np.random.SeedSequence, c: int
     ) -> LDASampler:
         streams = (self._streams(root, role, c) for role in (Role.INIT, Role.SWEEP))
         arguments: Any = (*self._settings_of_samplers(self.n_features_in_), *streams)

@@ -16,7 +16,7 @@ from skdp.processes._partitions import TopPriors, check_concentration_or_prior
 from skdp.topics._base import LevelMixin
 from skdp.topics._inferred_number import InferredNumberModel
 from skdp.topics._lda._hdp import HDPSampler
-from skdp.topics._shared._arrays import LabeledCorpus
+from skdp.topics._shared._arrays import Documents
 from skdp.topics._shared._bursts import make_bursts
 
 
@@ -208,12 +208,7 @@ class HDPTopicModel(LevelMixin, InferredNumberModel, StreamMixin):
     # Chains
 
     def _start_from(
-        self,
-        corpus: SegmentedCorpus | LabeledCorpus,
-        root: np.random.SeedSequence,
-        c: int,
-        n_topics: int,
-        init: Any,
+        self, corpus: Documents, root: np.random.SeedSequence, c: int, n_topics: int, init: Any
     ) -> HDPSampler:
         concentration, prior = self._concentration("concentration")
         top_concentration, top_prior = self._concentration("top_concentration")

@@ -27,7 +27,7 @@ from skdp.topics._base import (
 from skdp.topics._given_topics import check_topics
 from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SAMPLERS, SMALLEST_CONCENTRATION
 from skdp.topics._lda._sampler import LDASampler
-from skdp.topics._shared._arrays import LabeledCorpus
+from skdp.topics._shared._arrays import Documents, LabeledCorpus
 from skdp.topics._shared._bursts import fitted_bursts, make_bursts
 from skdp.topics._shared._fold_in import LikelihoodMixin
 from skdp.topics._shared._pilots import DEFAULT_NUMBER, PilotChoice, choose_number_of_topics
@@ -65,7 +65,7 @@ class InferredNumberModel(BaseTopicModel):
 
     def _start_from(
         self,
-        corpus: SegmentedCorpus | LabeledCorpus,
+        corpus: Documents,
         root: np.random.SeedSequence,
         c: int,
         n_topics: int,
@@ -196,9 +196,7 @@ class PilotedStart:
         self._estimator = estimator
         self._choice: PilotChoice | None = None
 
-    def __call__(
-        self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
-    ) -> Any:
+    def __call__(self, corpus: Documents, root: np.random.SeedSequence, c: int) -> Any:
         """Return the sampler of chain `c`. Pilots do not read labels."""
         estimator = self._estimator
         n_given = estimator._n_fixed + len(estimator._seeded_topics())
@@ -233,7 +231,7 @@ LDA_SWEEPS = 100
 
 
 def topics_by_lda(
-    corpus: SegmentedCorpus | LabeledCorpus,  # labels are of segments
+    corpus: Documents,  # labels are of segments
     n_topics: int,
     hyper: Any,  # with the priors of documents and of topics
     root: np.random.SeedSequence,
@@ -403,12 +401,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         return self.n_components, self.sampler, hyper, self._check_init(n_words)
 
     def _start_from(
-        self,
-        corpus: SegmentedCorpus | LabeledCorpus,
-        root: np.random.SeedSequence,
-        c: int,
-        n_topics: int,
-        init: Any,
+        self, corpus: Documents, root: np.random.SeedSequence, c: int, n_topics: int, init: Any
     ) -> TableSampler:
         hyper = self._hyper_parameters_of_fit()
         if isinstance(init, str) and init == "lda":

@@ -183,6 +183,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         return np.array(np.broadcast_to(rows, shape))
 
     _distributed_sampler = DistributedCoClusterSampler
+    _averages = CoClusterAverages, DistributedCoClusterAverages
 
     def _settings_of_samplers(self, n_words: int) -> Any:
         return (
@@ -204,12 +205,6 @@ class LatentDirichletCoClustering(BaseTopicModel):
             f"n_document_topics={self.n_document_topics} and n_components={self.n_components}: "
             "counts",
         )
-
-    def _make_averages(self) -> CoClusterAverages:
-        return CoClusterAverages()
-
-    def _make_distributed_averages(self) -> DistributedCoClusterAverages:
-        return DistributedCoClusterAverages(is_lasting=True)
 
     def _averaged_model(self) -> CoClusterModel:
         return CoClusterModel(

@@ -12,7 +12,6 @@ from skdp._checks import check_memory
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import make_generator
 from skdp._numeric._simd import padded
-from skdp.data import SegmentedCorpus
 from skdp.inference._chain import check_interrupts
 from skdp.processes._kernels_table_counts import log_density_of_weights
 from skdp.processes._partitions import TopLevel, TopPriors
@@ -20,7 +19,14 @@ from skdp.topics._kernels import _hdp as moves
 from skdp.topics._kernels import _lda as kernels
 from skdp.topics._kernels._counts import rename_topics
 from skdp.topics._lda._sampler import LDAModel, NodeTopics, shares_of_nodes, tokens_of_nodes
-from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, Stream, close_gaps, resized
+from skdp.topics._shared._arrays import (
+    AllowedTopics,
+    Documents,
+    LabeledCorpus,
+    Stream,
+    close_gaps,
+    resized,
+)
 from skdp.topics._shared._bursts import Bursts
 from skdp.topics._shared._sampler import (
     ChosenNodes,
@@ -65,7 +71,7 @@ class MoveCorpus(NamedTuple):
         return cls(tokens, node_ptr, node_of, moves.places_of_words(tokens, n_words), tables)
 
 
-class HDPSampler(SeededMoves, TopicSampler):
+class HDPSampler(SeededMoves):
     """Markov chain of topics whose number is not fixed, over one corpus.
 
     Between sweeps topics are numbered 0 to K - 1 without gaps; columns from K on are free. Topics
@@ -82,7 +88,7 @@ class HDPSampler(SeededMoves, TopicSampler):
 
     def __init__(
         self,
-        corpus: SegmentedCorpus | LabeledCorpus,
+        corpus: Documents,
         n_topics: int,
         level: str,
         concentration: float,  # alpha, fixed or initial

@@ -143,7 +143,7 @@ class CoClusterSampler(TopicSampler):
 
     _data_attributes = (
         *TopicSampler._data_attributes,
-        *("_longest", "_segment_bounds", "_scratch", "_rising"),
+        *("_longest", "_scratch", "_rising"),
     )
 
     shards: list[kernels.Clustering]
@@ -192,8 +192,6 @@ class CoClusterSampler(TopicSampler):
     def _take(self, corpus: SegmentedCorpus) -> None:
         super()._take(corpus)
         self._longest = int(np.diff(corpus.segment_ptr).max(initial=0))
-        segments = [int(corpus.doc_ptr[end]) for _, end in self._bounds]
-        self._segment_bounds = list(zip([0, *segments[:-1]], segments, strict=True))
         self._make_scratch()
         self._make_ratios()
 

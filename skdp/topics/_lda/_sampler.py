@@ -20,6 +20,7 @@ from skdp.topics._kernels._counts import Corpus, WordCounts
 from skdp.topics._shared._arrays import (
     MAX_COUNT,
     AllowedTopics,
+    Documents,
     Frequencies,
     LabeledCorpus,
     Stream,
@@ -345,7 +346,7 @@ class LDASampler(TopicSampler):
 
     def __init__(
         self,
-        corpus: SegmentedCorpus | LabeledCorpus,
+        corpus: Documents,
         n_topics: int,
         level: str,  # "document" or "segment": the units with their own shares, called nodes
         doc_topic_prior: Any,  # (K,) array, "auto" or "auto-symmetric"
@@ -370,7 +371,10 @@ class LDASampler(TopicSampler):
                     self._seat_by_prior(shard.topics, self._corpora[s].tokens, stream, allowed)
                 else:
                     kernels.seat_randomly(shard.topics, n_topics, stream)
-            self._move_into_sets(init_streams)
+            for s, allowed in enumerate(self._allowed):
+                if allowed is not None:  # redraw topics that labels do not allow
+                    topics = self.shards[s].topics
+                    kernels.move_into_sets(self._node_ptr[s], topics, *allowed, init_streams[s])
         else:
             self._sweep_words(self._first_topics(init), init_streams)
         self._start_bursts(corpus, bursts)
@@ -393,7 +397,7 @@ class LDASampler(TopicSampler):
         is_plain = is_plain and self.n_settled == 0
         return self.n_topics >= kernels.SPARSE_FROM and is_plain
 
-    def _take(self, corpus: SegmentedCorpus | LabeledCorpus) -> None:
+    def _take(self, corpus: Documents) -> None:
         corpus, allowed = corpus if isinstance(corpus, LabeledCorpus) else (corpus, None)
         super()._take(corpus)
         self._node_ptr = [tokens_of_nodes(part, self.level) for part in self._corpora]
@@ -405,14 +409,6 @@ class LDASampler(TopicSampler):
         empty = kernels.empty_sparse_scratch if self._sparse else kernels.empty_dense_scratch
         self._scratch = [empty(self.n_topics) for _ in self._corpora]
         self._place_tables(self._node_ptr)
-
-    def _move_into_sets(self, streams: list[Stream]) -> None:
-        """Redraw the first topics of words that labels do not allow."""
-        for s, allowed in enumerate(self._allowed):
-            if allowed is not None:
-                kernels.move_into_sets(
-                    self._node_ptr[s], self.shards[s].topics, *allowed, streams[s]
-                )
 
     def _topics_of_word(self, s: int, i: int) -> NDArray[np.bool_]:
         if (allowed := self._allowed[s]) is None:
@@ -651,7 +647,7 @@ class PowerLawLDASampler(LDASampler):
 
     def __init__(
         self,
-        corpus: SegmentedCorpus | LabeledCorpus,
+        corpus: Documents,
         power_law: PowerLaw,
         *further: Any,  # as those of `LDASampler` from `n_topics` to `streams`
     ):
@@ -663,25 +659,21 @@ class PowerLawLDASampler(LDASampler):
         self.concentration = first_value(power_law.concentration, self.topic_word_prior * n_words)
         self._set_prior_of_uniform_base()
         self.tables = (self._words.counts > 0).astype(np.int32)
-        self._count_tables()
+        tables = self.tables[:, : self.n_topics]
+        self.topic_tables = tables.sum(axis=0, dtype=np.int64)
+        self.word_tables = tables.sum(axis=1, dtype=np.int64)
 
     @property
     def _sparse(self) -> bool:
         return False
 
-    def _take(self, corpus: SegmentedCorpus | LabeledCorpus) -> None:
+    def _take(self, corpus: Documents) -> None:
         super()._take(corpus)
         self._largest = int(np.bincount(self._whole.tokens, minlength=1).max())
         self._make_ratios()
 
     def _make_ratios(self) -> None:
         self._stirling = StirlingRatios.for_counts(self._largest, self.discount)
-
-    def _count_tables(self) -> None:
-        """Count tables by topic and by word."""
-        tables = self.tables[:, : self.n_topics]
-        self.topic_tables = tables.sum(axis=0, dtype=np.int64)
-        self.word_tables = tables.sum(axis=1, dtype=np.int64)
 
     def _set_prior_of_uniform_base(self) -> None:
         """Set the prior of words to the pseudo-count that a uniform base gives every word."""

@@ -456,6 +456,10 @@ class LabeledCorpus(NamedTuple):
         return LabeledCorpus(self.corpus, allowed)
 
 
+Documents = SegmentedCorpus | LabeledCorpus
+"""Documents, perhaps with labels."""
+
+
 # Topics with given words next to learned ones.
 #
 # A kernel weighs topic k by ``(counts[w, k] + gamma) / (totals[k] + W gamma)``, and adds words to

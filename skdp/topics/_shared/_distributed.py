@@ -215,12 +215,6 @@ class DistributedSampler(TopicSampler):
         )
         self.data.count_moved(n_sent, n_summed)
 
-    def _find_late_statistics(self) -> list[Any]:
-        """Return the statistics that depend on draws made after the sweep."""
-        shared = self.data.share(self.parameters())
-        self.streams[:], *found = self.data.sum("finish", self._c, shared, each=list(self.streams))
-        return found
-
     def _reported(self) -> list[Any]:
         """Return the reports of the partitions on the current state."""
         if self._report is None:

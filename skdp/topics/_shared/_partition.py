@@ -34,6 +34,7 @@ from skdp.topics._kernels import _counts as kernels
 from skdp.topics._shared._arrays import (
     MAX_TOTAL,
     AllowedTopics,
+    Documents,
     LabeledCorpus,
     Stream,
     check_counts,
@@ -478,7 +479,7 @@ class CorpusPartition:
     chains: dict[int, CorpusChain] = field(default_factory=dict)
 
     @property
-    def data(self) -> SegmentedCorpus | LabeledCorpus:
+    def data(self) -> Documents:
         """The documents, with labels if there are any."""
         return self.corpus if self.allowed is None else LabeledCorpus(self.corpus, self.allowed)
 

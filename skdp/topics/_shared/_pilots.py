@@ -113,13 +113,9 @@ class Pilot:
 
     def __init__(self, sampler: Any, held_out: HeldOut):
         self._sampler, self._held_out = sampler, held_out
+        self.has_bursts = sampler.bursts is not None
         self._n_rounds = 0
         self._before = self._last = np.zeros(len(held_out.tokens))
-
-    @property
-    def has_bursts(self) -> bool:
-        """Whether the words of a document repeat each other."""
-        return self._sampler.bursts is not None
 
     def run_round(self) -> Pilot:
         """Do the sweeps of a round, and after the first block add up probabilities; return self."""

@@ -71,7 +71,7 @@ class TopicSampler(ChainComponent):
     """Whether the data are partitions that an executor has distributed."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        "_whole", "_bounds", "_corpora", "_words", "_table_places", "_burst_ptr",
+        "_whole", "_bounds", "_segment_bounds", "_corpora", "_words", "_table_places", "_burst_ptr",
     )  # fmt: skip
 
     topic_axes: ClassVar[dict[str, int]] = {
@@ -135,6 +135,7 @@ class TopicSampler(ChainComponent):
         """Store the corpus and build the arrays that depend on it, regardless of the state."""
         self._whole = corpus
         self._bounds = split_documents(corpus, len(self.streams))
+        self._segment_bounds = [tuple(corpus.doc_ptr[[*ends]].tolist()) for ends in self._bounds]
         self._corpora = [
             flat(corpus if len(self._bounds) == 1 else corpus[begin:end])
             for begin, end in self._bounds
@@ -640,20 +641,13 @@ def _log(weight: float) -> float:
     return math.log(max(weight, _TINY))
 
 
-class SeededMoves:
-    """Mixin of the samplers of any number of topics: moves of topics with seed words."""
+class SeededMoves(TopicSampler):
+    """Markov chain of any number of topics: moves of topics with seed words."""
 
-    n_topics: int
-    n_seeded: int
     most_topics: int | None
-    seeds: Seeds | None
     weights: Floats
     rest: float
     top_concentration: float
-    topic_word_prior: float
-    streams: list[Stream]
-    topics: Ints
-    _words: WordCounts
 
     def _swap_topics(self, a: int, b: int) -> None:
         """Exchange two columns in everything that lists topics, but for seeds and weights."""

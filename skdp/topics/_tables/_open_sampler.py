@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from skdp._checks import check_memory
 from skdp._numeric import Floats, Places
 from skdp._numeric._simd import LANES, padded
-from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._kernels_table_counts import draw_top_weights, log_density_of_weights
 from skdp.processes._partitions import TopPriors, draw_top_concentration, in_range
@@ -31,7 +30,13 @@ from skdp.topics._kernels._open_moves import (
 from skdp.topics._kernels._ssa import DOCUMENT
 from skdp.topics._lda._hdp import MOST_MOVES, TOKENS_OF_MOVES
 from skdp.topics._lda._sampler import tokens_of_nodes
-from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, Stream, close_gaps, resized
+from skdp.topics._shared._arrays import (
+    AllowedTopics,
+    Documents,
+    Stream,
+    close_gaps,
+    resized,
+)
 from skdp.topics._shared._sampler import SeededMoves, join
 from skdp.topics._tables._model import writable
 from skdp.topics._tables._sampler import HyperParameters, OpenTableState, TableSampler
@@ -127,19 +132,6 @@ def rename_blocks(
     assignments.topics[positions] = new
 
 
-def seat_anew(
-    topics: list[int],
-    corpus: Corpus,
-    assignments: kernels.Assignments,
-    prior: kernels.Prior,
-    stirling: kernels.Ratios,
-    stream: Stream,
-) -> None:
-    """Redraw the individual seats of topics that a move has changed (SSA)."""
-    seats = seat(topics, corpus, assignments, prior, stirling, stream)
-    install_seats(np.array(topics), seats, assignments)
-
-
 # The chain.
 
 
@@ -177,7 +169,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
 
     def __init__(
         self,
-        corpus: SegmentedCorpus | LabeledCorpus,
+        corpus: Documents,
         n_topics: int,
         sampler: str,
         hyper: HyperParameters,
@@ -383,7 +375,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
         old, new = (b, a) if joins else (a, b)
         rename_blocks(moved, old, new, seating, corpus, shard, self._words)
         if self.sampler == "ssa":
-            seat_anew([a, b], *args)
+            install_seats(np.array([a, b]), seat([a, b], *args), shard)
         weights = np.append(self.weights, 0.0)
         weights[[a, b]] = (weight, 0.0) if joins else weight * np.exp(division.log_shares)
         self._close_gaps(weights)

@@ -28,6 +28,7 @@ from skdp.topics._kernels._tables import (
 from skdp.topics._lda._sampler import LDAState, tokens_of_nodes
 from skdp.topics._shared._arrays import (
     AllowedTopics,
+    Documents,
     Frequencies,
     LabeledCorpus,
     Stream,
@@ -213,7 +214,7 @@ class TableSampler(BurstySampler):
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *TopicSampler._data_attributes,
-        *("_group_ptr", "_segment_bounds", "_stirling", "_weights", "_scratch", "_levels"),
+        *("_group_ptr", "_stirling", "_weights", "_scratch", "_levels"),
         "_allowed",
     )
 
@@ -225,7 +226,7 @@ class TableSampler(BurstySampler):
 
     def __init__(
         self,
-        corpus: SegmentedCorpus | LabeledCorpus,
+        corpus: Documents,
         n_topics: int,
         sampler: str,
         hyper: HyperParameters,
@@ -281,8 +282,6 @@ class TableSampler(BurstySampler):
             None if allowed is None else allowed.of_nodes(*bounds) for bounds in self._bounds
         ]
         self._group_ptr = _group_ptr(corpus, self.hyper.concentration_scope)
-        segments = [int(corpus.doc_ptr[end]) for _, end in self._bounds]
-        self._segment_bounds = list(zip([0, *segments[:-1]], segments, strict=True))
         self._make_ratios()
         self._make_scratch()
 
@@ -662,7 +661,11 @@ class DistributedTableSampler(DistributedSampler, TableSampler):
         return self._found[0]
 
     def _concentration_evidence(self, *, has_prior: bool) -> list[tuple[float, float]]:
-        return self._found[1] if self.hyper.discount != "auto" else self._find_late_statistics()[0]
+        if self.hyper.discount != "auto":
+            return self._found[1]
+        shared = self.data.share(self.parameters())
+        self.streams[:], found = self.data.sum("finish", self._c, shared, each=list(self.streams))
+        return found
 
     def _document_frequencies(self) -> Frequencies:
         return self._found[2]

@@ -27,7 +27,7 @@ from skdp.topics._shared._arrays import (
     tells_apart,
 )
 from skdp.topics._shared._bursts import Bursts
-from skdp.topics._shared._fold_in import FoldIn, Halt, Scoring, slices
+from skdp.topics._shared._fold_in import FoldIn, Halt, Scoring, Shares, slices
 from skdp.topics._shared._sampler import TopicSampler, TopicState, shown
 from skdp.topics._tables._model import (
     CHAIN_ROWS,
@@ -164,9 +164,7 @@ class SectionFoldIn(Scoring):
     words: WordCounts
     weights: tuple[Ratios, Ratios]
 
-    def score(
-        self, corpus: SegmentedCorpus, key: Stream, further: Any, halt: Halt
-    ) -> tuple[NDArray[Any], ...]:
+    def score(self, corpus: SegmentedCorpus, key: Stream, further: Any, halt: Halt) -> Shares:
         """Return shares and, in third place, probabilities of further words with bursts."""
         model, settings = self.model, self.settings
         alpha = np.array(model.doc_topic_prior)  # as in `TableModel.prior`

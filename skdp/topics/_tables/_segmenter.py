@@ -30,7 +30,7 @@ from skdp.topics._shared._arrays import (
     sort_words,
     tells_apart,
 )
-from skdp.topics._shared._fold_in import FoldIn, Halt, Scoring, expect_topics, slices
+from skdp.topics._shared._fold_in import FoldIn, Halt, Scoring, Shares, expect_topics, slices
 from skdp.topics._shared._sampler import TopicSampler, TopicState, shown
 from skdp.topics._tables._model import (
     CHAIN_ROWS,
@@ -194,9 +194,7 @@ class SegmenterFoldIn:
     words: WordCounts
     weights: Ratios
 
-    def __call__(
-        self, corpus: SegmentedCorpus, key: Stream, halt: Halt
-    ) -> tuple[NDArray[Any], ...]:
+    def __call__(self, corpus: SegmentedCorpus, key: Stream, halt: Halt) -> Shares:
         """Return E[mu] (D, K), E[nu] of units (J, K), and probabilities of cuts (J,)."""
         model, settings = self.model, self.settings
         alpha = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
@@ -233,7 +231,7 @@ class OwnWords(Scoring):
         key: Stream,
         further: tuple[Ints, Places],  # words, and their units in order
         halt: Halt,
-    ) -> tuple[NDArray[Any], ...]:
+    ) -> Shares:
         """Return shares, probabilities of further words of units, and probabilities of cuts."""
         model, n_units = self.model, len(corpus.segment_ptr) - 1
         phi = np.maximum(model.components, SMALLEST).astype(np.float64)
@@ -649,7 +647,7 @@ def check_numbers(n_parts: Any, corpus: SegmentedCorpus, most: int | None) -> Pl
 def divide(
     corpus: SegmentedCorpus,
     models: list[SegmenterModel],
-    shares: list[tuple[NDArray[Any], ...]],  # E[mu] (D, K), E[nu] of units (J, K), and more
+    shares: list[Shares],  # E[mu] (D, K), E[nu] of units (J, K), and more
     n_parts: Places,  # (D,); 0: any number
     most_words: int | None,
 ) -> list[Places]:
