@@ -234,14 +234,13 @@ def topics_by_lda(
     corpus: Documents,  # labels are of segments
     n_topics: int,
     hyper: Any,  # with the priors of documents and of topics
-    root: np.random.SeedSequence,
-    c: int,
+    init_stream: Any,
+    stream: Any,
 ) -> Ints:
     """Return the topics of the words in a short chain of latent Dirichlet allocation."""
     lda = LDASampler(
         corpus, n_topics, "segment", hyper.doc_topic_prior, hyper.topic_word_prior,
-        hyper.dirichlet_prior, "random", [derive_stream(root, Role.INIT, c, 1)],
-        [derive_stream(root, Role.INIT, c, 2)],
+        hyper.dirichlet_prior, "random", [init_stream], [stream],
     )  # fmt: skip
     for _ in range(LDA_SWEEPS):
         check_interrupts()
@@ -406,7 +405,8 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         hyper = self._hyper_parameters_of_fit()
         if isinstance(init, str) and init == "lda":
             nodes = corpus.by_segment(n_topics) if isinstance(corpus, LabeledCorpus) else corpus
-            init = topics_by_lda(nodes, n_topics, hyper, root, c)
+            streams_of_lda = (derive_stream(root, Role.INIT, c, i) for i in (1, 2))
+            init = topics_by_lda(nodes, n_topics, hyper, *streams_of_lda)
         streams = (self._streams(root, role, c) for role in (Role.INIT, Role.SWEEP))
         further: Any = init, *streams, self.n_jobs, make_bursts(self), self.burst_scope
         if not self._is_open:

@@ -197,7 +197,8 @@ class SectionedTopicModel(BaseTopicModel):
         init = self._check_init(corpus.n_features)
         given = self._section_parameters()._replace(topic_word_prior=self._word_prior())
         if isinstance(init, str) and init == "lda":
-            init = topics_by_lda(corpus, self.n_components, given, root, c)
+            streams = (derive_stream(root, Role.INIT, c, i) for i in (1, 2))
+            init = topics_by_lda(corpus, self.n_components, given, *streams)
         return SectionSampler(
             corpus, self.n_components, given, init, derive_stream(root, Role.INIT, c),
             derive_stream(root, Role.SWEEP, c), make_bursts(self), self.burst_scope,

@@ -23,9 +23,8 @@ from skdp.topics._base import (
     check_given,
     number_or_name,
 )
-from skdp.topics._inferred_number import LDA_SWEEPS
+from skdp.topics._inferred_number import topics_by_lda
 from skdp.topics._kernels._lda import seat_randomly
-from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._arrays import Stream, WordPrior
 from skdp.topics._shared._fold_in import fold_in_documents
 from skdp.topics._shared._sampler import START_TOPIC_WORD_PRIOR
@@ -341,16 +340,9 @@ class TopicSegmenter(BaseTopicModel):
         """Return the mean log joint of a chain's first sweeps after those of LDA, and the chain."""
         given = self._cut_parameters_of_fit(data.corpus)
         n_topics = self._n_first_topics(data.corpus)
-        lda = LDASampler(  # its nodes are the pieces that begin at `starts`
-            join_units(data.corpus, starts), n_topics, "segment", given.doc_topic_prior,
-            given.topic_word_prior, given.dirichlet_prior, "random",
-            [derive_stream(seed, Role.INIT)], [derive_stream(seed, Role.SWEEP)],
-        )  # fmt: skip
-        for _ in range(LDA_SWEEPS):
-            check_interrupts()
-            lda.sweep()
-        stream = derive_stream(seed, Role.PILOT)
-        chain = SegmenterSampler(data, n_topics, given, lda.topics, stream)
+        streams = (derive_stream(seed, role) for role in (Role.INIT, Role.SWEEP))
+        topics = topics_by_lda(join_units(data.corpus, starts), n_topics, given, *streams)
+        chain = SegmenterSampler(data, n_topics, given, topics, derive_stream(seed, Role.PILOT))
         logs = []
         for _ in range(_FIRST_SWEEPS):
             check_interrupts()

@@ -108,7 +108,7 @@ class HDPSampler(SeededMoves):
         self.concentration, self.top_concentration = concentration, top_concentration
         self.priors, self.split_merge, self.most_topics = priors, split_merge, most_topics
         self._take(corpus)
-        tokens, allowed = self._whole.tokens, self._allowed
+        tokens, allowed = self._whole.tokens, self._allowed and self._allowed.widened(n_topics)
         self.shards = [NodeTopics.unseated(len(tokens))]
         topics = self.shards[0].topics
         if not isinstance(init, str):
@@ -117,15 +117,10 @@ class HDPSampler(SeededMoves):
                 self._first_topics(init), np.full(n_topics, concentration / n_topics), 0.0,
                 kernels.empty_dense_scratch(n_topics), None, init_stream,
             )  # fmt: skip
-        elif self._has_prior_mean:
-            of_words = None
             if allowed is not None:
-                of_words = allowed.widened(n_topics).of_words(self._node_ptr)
-            self._seat_by_prior(topics, tokens, init_stream, of_words)
+                kernels.move_into_sets(self._node_ptr, topics, *allowed, init_stream)
         else:
-            kernels.seat_randomly(topics, n_topics, init_stream)
-        if allowed is not None:
-            kernels.move_into_sets(self._node_ptr, topics, *allowed.widened(n_topics), init_stream)
+            self._draw_first_topics(topics, tokens, self._node_ptr, allowed, init_stream)
         found = np.union1d(topics, np.arange(self.n_seeded))
         topics[:] = np.searchsorted(found, topics)
         self.n_topics = len(found)

@@ -205,10 +205,7 @@ class CoClusterSampler(TopicSampler):
         """Create the first state: random, or words folded into given topics."""
         if isinstance(init, str):
             for part, shard, stream in zip(self._corpora, self.shards, streams, strict=True):
-                if self._has_prior_mean:
-                    self._seat_by_prior(shard.topics, part.tokens, stream)
-                else:
-                    seat_randomly(shard.topics, self.n_topics, stream)
+                self._draw_first_topics(shard.topics, part.tokens, part.segment_ptr, None, stream)
                 seat_randomly(shard.clusters, self.n_clusters, stream)
         else:
             self._sweep_words(self._first_topics(init), streams)

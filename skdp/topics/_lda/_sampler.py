@@ -363,18 +363,10 @@ class LDASampler(TopicSampler):
         self._take(corpus)
         self.shards = [NodeTopics.unseated(len(part.tokens)) for part in self._corpora]
         if isinstance(init, str):
-            for s, (shard, stream) in enumerate(zip(self.shards, init_streams, strict=True)):
-                if self._has_prior_mean:
-                    allowed = self._allowed[s]
-                    if allowed is not None:
-                        allowed = allowed.of_words(self._node_ptr[s])
-                    self._seat_by_prior(shard.topics, self._corpora[s].tokens, stream, allowed)
-                else:
-                    kernels.seat_randomly(shard.topics, n_topics, stream)
-            for s, allowed in enumerate(self._allowed):
-                if allowed is not None:  # redraw topics that labels do not allow
-                    topics = self.shards[s].topics
-                    kernels.move_into_sets(self._node_ptr[s], topics, *allowed, init_streams[s])
+            for s, (part, stream) in enumerate(zip(self._corpora, init_streams, strict=True)):
+                self._draw_first_topics(
+                    self.shards[s].topics, part.tokens, self._node_ptr[s], self._allowed[s], stream
+                )
         else:
             self._sweep_words(self._first_topics(init), init_streams)
         self._start_bursts(corpus, bursts)

@@ -19,7 +19,12 @@ from skdp._part import ChainComponent
 from skdp.data import SegmentedCorpus
 from skdp.topics._kernels import _hdp as moves
 from skdp.topics._kernels._counts import WordCounts, log_likelihood_of_words, score_tokens
-from skdp.topics._kernels._lda import empty_dense_scratch, sweep_labeled_nodes
+from skdp.topics._kernels._lda import (
+    empty_dense_scratch,
+    move_into_sets,
+    seat_randomly,
+    sweep_labeled_nodes,
+)
 from skdp.topics._shared._arrays import (
     AllowedTopics,
     FixedTopics,
@@ -283,6 +288,17 @@ class TopicSampler(ChainComponent):
             self.fixed.seat(topics, tokens, gamma, self.seeds, allowed, stream)
         elif self.seeds is not None:
             self.seeds.seat(topics, tokens, n_topics, gamma, stream)
+
+    def _draw_first_topics(
+        self, topics: Ints, tokens: Ints, node_ptr: Places, allowed: Any, stream: Stream
+    ) -> None:
+        """Draw first topics by the prior, or at random, from those that labels of nodes allow."""
+        if self._has_prior_mean:
+            self._seat_by_prior(topics, tokens, stream, allowed and allowed.of_words(node_ptr))
+        else:
+            seat_randomly(topics, self.n_topics, stream)
+        if allowed is not None:
+            move_into_sets(node_ptr, topics, *allowed, stream)
 
     def _first_topics(self, init: NDArray[np.floating]) -> WordCounts:
         """Return topics (K, W) in the form of counts, with the fixed topics as the first ones."""

@@ -304,16 +304,16 @@ class TableSampler(BurstySampler):
             begin = 0
             for s, part in enumerate(self._corpora):
                 end = begin + len(part.tokens)
+                topics, stream = self.shards[s].topics, streams[s]
+                allowed = self._allowed_of(s, self.n_columns)
+                ptr = tokens_of_nodes(part, "document")
                 if not isinstance(init, str):
-                    self.shards[s].topics[:] = init[begin:end]
+                    topics[:] = init[begin:end]
                 elif self._has_prior_mean:
-                    allowed = self._allowed_of(s, self.n_columns)
-                    if allowed is not None:
-                        allowed = allowed.of_words(tokens_of_nodes(part, "document"))
-                    self._seat_by_prior(self.shards[s].topics, part.tokens, streams[s], allowed)
-                if (allowed := self._allowed_of(s, self.n_columns)) is not None:
-                    ptr = tokens_of_nodes(part, "document")
-                    move_into_sets(ptr, self.shards[s].topics, *allowed, streams[s])
+                    of_words = allowed and allowed.of_words(ptr)
+                    self._seat_by_prior(topics, part.tokens, stream, of_words)
+                if allowed is not None:
+                    move_into_sets(ptr, topics, *allowed, stream)
                 place = np.zeros(1, dtype=np.int64)
                 while n_seats := self._sweeps.seat_randomly(
                     part, self.shards[s], self._prior(s), self._scratch[s].n_k, place, streams[s]

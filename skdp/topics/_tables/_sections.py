@@ -119,8 +119,7 @@ def stirling_of_levels(corpus: kernels.Paragraphs, discounts: Floats) -> tuple[R
 
 def weights_of_levels(stirling: tuple[Ratios, Ratios]) -> tuple[Ratios, Ratios]:
     """Return the tables in which the sampler looks up its weights."""
-    above, own = (sampler_weights(ratios, "btigs") for ratios in stirling)
-    return above, own
+    return sampler_weights(stirling[0], "btigs"), sampler_weights(stirling[1], "btigs")
 
 
 def levels_of(
@@ -171,8 +170,7 @@ class SectionFoldIn(Scoring):
         n_topics, documents = len(alpha), paragraphs_of(corpus)
         state, scratch = empty_seating(documents, n_topics), empty_scratch(n_topics)
         enter_words(self.words, 0.0, scratch)
-        above, own = self.weights
-        ratios = writable(above), writable(own)
+        ratios = writable(self.weights[0]), writable(self.weights[1])
         sections, paragraphs = levels_of(model.discount, model.concentration, ratios)
         doc_topic = np.zeros((len(corpus), n_topics))
         section_topic = np.zeros(state.section_tables.shape)
