@@ -36,6 +36,7 @@ from skdp.topics._given_topics import (
     check_topics,
     names_of_topics,
 )
+from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
 from skdp.topics._lda._sampler import LDAModel
 from skdp.topics._shared._arrays import LabeledCorpus, Stream
 from skdp.topics._shared._bursts import (
@@ -192,6 +193,8 @@ def take_texts(cls: type) -> None:
 # them overflows or vanishes. At its ends a prior is practically 0 or infinity.
 PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
 
+
+CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 

@@ -266,13 +266,11 @@ class GibbsLDA(LevelMixin, BaseTopicModel, StreamMixin):
 
     def _settings_of_samplers(self, n_words: int) -> Any:
         return (
-            self.n_components,
-            self.level,
+            self.n_components, self.level,
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
-            self._word_prior(),
-            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
+            self._word_prior(), check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             self._check_init(n_words),
-        )
+        )  # fmt: skip
 
     def _start_local_sampler(
         self, corpus: Documents, root: np.random.SeedSequence, c: int

@@ -19,13 +19,14 @@ from skdp.inference._trace import Trace
 from skdp.processes._partitions import TopPriors, check_concentration_or_prior
 from skdp.topics._base import (
     AT_LEAST_ONE,
+    CONCENTRATION,
     BaseTopicModel,
     check_dirichlet,
     check_given,
     number_or_name,
 )
 from skdp.topics._given_topics import check_topics
-from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SAMPLERS, SMALLEST_CONCENTRATION
+from skdp.topics._kernels._sweeps import SAMPLERS
 from skdp.topics._lda._sampler import LDASampler
 from skdp.topics._shared._arrays import Documents, LabeledCorpus
 from skdp.topics._shared._bursts import fitted_bursts, make_bursts
@@ -224,8 +225,6 @@ class PilotedStart:
 # Base class of the estimators of table models.
 
 
-_CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
-
 LDA_SWEEPS = 100
 """Number of sweeps of the LDA chain that assigns the first topics with ``init="lda"``."""
 
@@ -303,7 +302,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **InferredNumberModel._parameter_constraints,
         "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
-        "concentration": [_CONCENTRATION, StrOptions({"auto"})],
+        "concentration": [CONCENTRATION, StrOptions({"auto"})],
         "concentration_scope": [StrOptions({"corpus", "document", "segment"})],
         "sampler": [StrOptions(set(SAMPLERS))],
         "init": [StrOptions({"random", "lda"}), "array-like"],
@@ -333,9 +332,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
 
     # Validation
 
-    @property
-    def _level_of_labels(self) -> str:
-        return "document"
+    _level_of_labels = "document"
 
     def _validate_parameters(self) -> None:
         if self._may_be_open:
@@ -416,14 +413,10 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
 
     def _averaged_model(self) -> TableModel:
         return TableModel(
-            self.components_.astype(np.float32),
-            self.doc_topic_prior_,
-            self.discount_,
-            float(np.mean(self.concentration_)),
-            self._fitted_parents,
-            fitted_bursts(self),
+            self.components_.astype(np.float32), self.doc_topic_prior_, self.discount_,
+            float(np.mean(self.concentration_)), self._fitted_parents, fitted_bursts(self),
             self._fitted_burst_scope,
-        )
+        )  # fmt: skip
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         # A concentration of the corpus is part of the fit; others belong to single documents.

@@ -161,12 +161,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
         self._check_segment_topic_prior()
 
     def _check_document_topic_prior(self) -> Any:
-        return check_dirichlet(
-            self.document_topic_prior,
-            "document_topic_prior",
-            self.n_document_topics,
-            "n_document_topics",
-        )
+        prior, n = self.document_topic_prior, self.n_document_topics
+        return check_dirichlet(prior, "document_topic_prior", n, "n_document_topics")
 
     def _check_segment_topic_prior(self) -> Any:
         """Return the rows alpha_y as array (Y, K), or "auto"."""
@@ -187,14 +183,10 @@ class LatentDirichletCoClustering(BaseTopicModel):
 
     def _settings_of_samplers(self, n_words: int) -> Any:
         return (
-            self.n_components,
-            self.n_document_topics,
-            self._check_document_topic_prior(),
-            self._check_segment_topic_prior(),
-            self._word_prior(),
-            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self._check_init(n_words),
-        )
+            self.n_components, self.n_document_topics, self._check_document_topic_prior(),
+            self._check_segment_topic_prior(), self._word_prior(),
+            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"), self._check_init(n_words),
+        )  # fmt: skip
 
     def _check_size(self, corpus: SegmentedCorpus) -> None:
         super()._check_size(corpus)

@@ -12,16 +12,14 @@ from skdp._numeric import Floats
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
-from skdp.topics._base import BaseTopicModel, check_dirichlet, check_given
+from skdp.topics._base import CONCENTRATION, BaseTopicModel, check_dirichlet, check_given
 from skdp.topics._inferred_number import topics_by_lda
-from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
 from skdp.topics._shared._bursts import (
     fitted_bursts,
     make_bursts,
 )
 from skdp.topics._tables._sections import SectionModel, SectionParameters, SectionSampler
 
-_CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
 _DISCOUNT = Interval(Real, 0.0, 1.0, closed="left")
 
 
@@ -185,7 +183,7 @@ class SectionedTopicModel(BaseTopicModel):
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             _check_levels(self.discount, "discount", _DISCOUNT),
             check_beta_prior(self.discount_prior, "discount_prior"),
-            _check_levels(self.concentration, "concentration", _CONCENTRATION),
+            _check_levels(self.concentration, "concentration", CONCENTRATION),
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
         )
 

@@ -103,6 +103,8 @@ class SegmentedTopicModel(BaseTableModel):
     (4, 2)
     """
 
+    _parents = (1.0, 0.0)
+
     def __init__(
         self,
         n_components: Any = 20,
@@ -144,7 +146,3 @@ class SegmentedTopicModel(BaseTableModel):
         verbose: int = 0,
     ):
         self._store(locals())
-
-    @property
-    def _parents(self) -> tuple[float, float]:
-        return (1.0, 0.0)

@@ -111,6 +111,8 @@ class SequentialLDA(BaseTableModel):
     _segments_are_ordered = True
     _may_be_open = False
 
+    _parents = (0.0, 1.0)
+
     def __init__(
         self,
         n_components: int = 20,
@@ -146,7 +148,3 @@ class SequentialLDA(BaseTableModel):
         verbose: int = 0,
     ):
         self._store(locals())
-
-    @property
-    def _parents(self) -> tuple[float, float]:
-        return (0.0, 1.0)

@@ -18,6 +18,7 @@ from skdp.data import SegmentedCorpus, check_corpus
 from skdp.inference._chain import check_interrupts
 from skdp.topics._base import (
     AT_LEAST_ONE,
+    CONCENTRATION,
     BaseTopicModel,
     check_dirichlet,
     check_given,
@@ -197,7 +198,7 @@ class TopicSegmenter(BaseTopicModel):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseTopicModel._parameter_constraints,
         "n_components": [AT_LEAST_ONE, StrOptions({"auto"})],
-        "concentration": [Interval(Real, 1e-8, 1e12, closed="both"), StrOptions({"auto"})],
+        "concentration": [CONCENTRATION, StrOptions({"auto"})],
         "cut_probability": [Interval(Real, 0.0, 1.0, closed="neither"), StrOptions({"auto"})],
         "cut_prior": [tuple, list],
         "max_units": [AT_LEAST_ONE, None],
@@ -207,6 +208,7 @@ class TopicSegmenter(BaseTopicModel):
     _segments_are_ordered = True
     _takes_partitions = False
     _most_topics = None
+    _n_named_topics = 0  # y does not name topics
 
     def __init__(
         self,
@@ -256,10 +258,6 @@ class TopicSegmenter(BaseTopicModel):
     @property
     def _numbers_topics(self) -> bool:
         return not isinstance(self.n_components, str)
-
-    @property
-    def _n_named_topics(self) -> int:
-        return 0  # y does not name topics
 
     def _n_first_topics(self, X: Any) -> int:
         if self._numbers_topics:

@@ -495,8 +495,7 @@ class WordsOfTopicsMixin:
             raise TypeError(f"{type(self).__name__} has two kinds of topics, which have no tree.")
         if self._rest_of_tree is not None:
             return self._rest_of_tree
-        estimator: Any = self
-        tokens = estimator._tokens_of_topics("topic_tree")
+        tokens = self._tokens_of_topics("topic_tree")
         return make_topic_tree(self.components_, tokens, self._pseudo_counts())
 
     def _pseudo_counts(self) -> Floats:

@@ -580,12 +580,9 @@ class LDASampler(TopicSampler):
 
     def model(self) -> LDAModel:
         """Return the current sample as a model."""
-        return LDAModel(
-            self.components().astype(np.float32),
-            self.doc_topic_prior.copy(),
-            self.level,
-            None if self.bursts is None else self.bursts.parameters,
-        )
+        bursts = None if self.bursts is None else self.bursts.parameters
+        components = self.components().astype(np.float32)
+        return LDAModel(components, self.doc_topic_prior.copy(), self.level, bursts)
 
     # Interface of a sampler of one shard to a chain over partitions
 
@@ -637,6 +634,8 @@ class PowerLawLDASampler(LDASampler):
     tables: Ints
     """Numbers of tables by word and topic, (W, K'); missing until words have their first topics."""
 
+    _sparse = False
+
     def __init__(
         self,
         corpus: Documents,
@@ -654,10 +653,6 @@ class PowerLawLDASampler(LDASampler):
         tables = self.tables[:, : self.n_topics]
         self.topic_tables = tables.sum(axis=0, dtype=np.int64)
         self.word_tables = tables.sum(axis=1, dtype=np.int64)
-
-    @property
-    def _sparse(self) -> bool:
-        return False
 
     def _take(self, corpus: Documents) -> None:
         super()._take(corpus)

@@ -90,25 +90,12 @@ def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
     n_levels = int(in_part.max(initial=-1)) + 1 if chained else 0
     shape = (n_levels, padded(n_topics))
 
-    def of_levels() -> Floats:
-        return aligned_zeros(n_levels)
-
-    def of_topics() -> NDArray[np.float32]:
-        return aligned_zeros(shape, dtype=np.float32)
-
-    return Levels(
-        customers=aligned_zeros(shape, dtype=np.int32),
-        level_customers=aligned_zeros(n_levels, dtype=np.int64),
-        via_document=of_levels(),
-        via_previous=of_levels(),
-        inverse=of_levels(),
-        share=of_topics(),
-        opening=of_topics(),
-        fixed_part=of_topics(),
-        mu_part=of_topics(),
-        base=aligned_zeros(padded(n_topics), dtype=np.float32),
-        total=aligned_zeros(1),
-    )
+    customers = aligned_zeros(shape, dtype=np.int32), aligned_zeros(n_levels, dtype=np.int64)
+    of_levels = [aligned_zeros(n_levels) for _ in range(3)]
+    of_topics = [aligned_zeros(shape, dtype=np.float32) for _ in range(4)]
+    base = aligned_zeros(padded(n_topics), dtype=np.float32)
+    fields: Any = *customers, *of_levels, *of_topics, base, aligned_zeros(1)
+    return Levels(*fields)
 
 
 class BurstGroups(NamedTuple):

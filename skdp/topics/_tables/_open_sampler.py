@@ -167,6 +167,8 @@ class OpenTableSampler(SeededMoves, TableSampler):
 
     _data_attributes = (*TableSampler._data_attributes, "_token_ptr", "_document_of", "_places")
 
+    n_columns = 0
+
     def __init__(
         self,
         corpus: Documents,
@@ -180,7 +182,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
     ):
         self.document_concentration, self.top_concentration, self.priors = top
         self.n_initial_topics, self.most_topics = n_topics, most_topics
-        self._columns, self._left_out = n_topics, np.empty(0, dtype=np.intp)
+        self.n_columns, self._left_out = n_topics, np.empty(0, dtype=np.intp)
         super().__init__(corpus, n_topics, sampler, hyper, *further, **options)
         self._resize(n_topics + 1)
         self._close_gaps(np.full(n_topics, 1.0 / (n_topics + 1.0)))
@@ -195,11 +197,6 @@ class OpenTableSampler(SeededMoves, TableSampler):
 
     # Columns
 
-    @property
-    def n_columns(self) -> int:
-        """Columns of the arrays that list topics; columns beyond `n_topics` are free."""
-        return self._columns
-
     def _allowed_of(self, s: int, n_columns: int) -> AllowedTopics | None:
         allowed = self._allowed[s]
         return None if allowed is None else allowed.widened(n_columns)
@@ -209,8 +206,8 @@ class OpenTableSampler(SeededMoves, TableSampler):
         width, n_words = padded(n_columns), self._whole.n_features
         n_rows = n_words * (1 + len(self.shards)) + len(self._whole.segment_ptr)
         check_memory(4.0 * width * n_rows, f"{n_columns} topics of {n_words} words: counts")
-        shared = min(width, self._columns)
-        self._columns = width
+        shared = min(width, self.n_columns)
+        self.n_columns = width
         for s, shard in enumerate(self.shards):
             arrays = {}
             for name, free in _BY_TOPIC.items():
@@ -273,9 +270,9 @@ class OpenTableSampler(SeededMoves, TableSampler):
         if self.most_topics is not None and len(self.shards) > 1:
             drawn = drawn[: self.most_topics - n_topics]
         n_used = n_topics + len(drawn) + 1
-        if not padded(n_used) <= self._columns <= padded(n_used) + 2 * LANES:
+        if not padded(n_used) <= self.n_columns <= padded(n_used) + 2 * LANES:
             self._resize(n_used)
-        weights = np.zeros(self._columns)
+        weights = np.zeros(self.n_columns)
         weights[: n_used - 1] = np.concatenate([self.weights, drawn])
         takes_part = weights > least
         self._left_out = np.flatnonzero(~takes_part)
@@ -312,11 +309,11 @@ class OpenTableSampler(SeededMoves, TableSampler):
         return np.flatnonzero(~allowed.sets[allowed.set_of, -1][self._document_of])
 
     def _make_room(self) -> None:
-        if self.n_topics + 1 >= self._columns:
+        if self.n_topics + 1 >= self.n_columns:
             self._resize(self.n_topics + 2)
 
     def _swap_topics(self, a: int, b: int) -> None:
-        names = np.arange(self._columns)
+        names = np.arange(self.n_columns)
         names[[a, b]] = b, a
         shard = self.shards[0]
         rename_topics(shard.topics, names)

@@ -14,17 +14,9 @@ from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import add_evidence, draw_bounded_beta, draw_given_evidence
 from skdp.topics._kernels import _sweeps as sweeps
+from skdp.topics._kernels import _tables as kernels
 from skdp.topics._kernels._counts import WordCounts
 from skdp.topics._kernels._lda import move_into_sets
-from skdp.topics._kernels._tables import (
-    UNBOUNDED,
-    Assignments,
-    Prior,
-    Ratios,
-    add_corpus_estimates,
-    count_customers,
-    log_prior_of_tables,
-)
 from skdp.topics._lda._sampler import LDAState, tokens_of_nodes
 from skdp.topics._shared._arrays import (
     AllowedTopics,
@@ -101,8 +93,8 @@ class TableSweep(ShardSweep):
     _scratch = "scratch", "levels"
 
     sampler: str
-    prior: Prior
-    weights: Ratios
+    prior: kernels.Prior
+    weights: kernels.Ratios
     left_out: NDArray[np.intp]  # topics; documents with a table of one are skipped
     may_open: int  # number of topics without words that words may take
     scratch: Any
@@ -126,7 +118,7 @@ class TableSweep(ShardSweep):
         self.scratch = empty_scratch(n_columns)
         self.levels = empty_levels(self.corpus, n_columns, chained=self._chained)
 
-    def sweep(self, words: WordCounts, stream: Stream) -> Assignments:
+    def sweep(self, words: WordCounts, stream: Stream) -> kernels.Assignments:
         """Draw topics and tables of all words once; change `words` and return the state."""
         enter_words(words, self.prior.gamma, self.scratch)
         self.scratch.reciprocal[self.left_out] = 0.0
@@ -218,7 +210,7 @@ class TableSampler(BurstySampler):
         "_allowed",
     )
 
-    shards: list[Assignments]
+    shards: list[kernels.Assignments]
     hyper: HyperParameters
     concentration: Floats
     _left_out = np.empty(0, dtype=np.intp)
@@ -328,17 +320,14 @@ class TableSampler(BurstySampler):
     def _return_strays(self, words: Any) -> None:
         """Do nothing: a draw of a table model never ends in a topic of weight 0."""
 
-    def _prior(self, s: int) -> Prior:
+    def _prior(self, s: int) -> kernels.Prior:
         """Return the current parameters for the kernels of shard `s`."""
         first, last = self._groups_of(s)
         own = np.clip(self._group_ptr[first : last + 1], *self._segment_bounds[s])
-        return Prior(
-            self.doc_topic_prior,
-            self.topic_word_prior,
-            self.discount,
-            np.repeat(self.concentration[first:last], np.diff(own)),
-            *self.parents,
-        )
+        return kernels.Prior(
+            self.doc_topic_prior, self.topic_word_prior, self.discount,
+            np.repeat(self.concentration[first:last], np.diff(own)), *self.parents,
+        )  # fmt: skip
 
     def _groups_of(self, s: int) -> tuple[int, int]:
         """Return the range of concentrations that belong to the segments of shard `s`."""
@@ -350,12 +339,12 @@ class TableSampler(BurstySampler):
     @property
     def _may_open(self) -> int:
         """Number of topics without words that words may take in a sweep."""
-        return int(UNBOUNDED)
+        return int(kernels.UNBOUNDED)
 
     def _sweep_of(self, s: int, words: WordCounts) -> TableSweep:
         prior, may_open = self._prior(s), self._may_open
         if words.fixed:
-            prior, may_open = prior._replace(gamma=0.0), int(UNBOUNDED)
+            prior, may_open = prior._replace(gamma=0.0), int(kernels.UNBOUNDED)
         return TableSweep(
             self._corpora[s], self.shards[s], self.sampler, prior, self._weights, self._left_out,
             may_open, self._scratch[s], self._levels[s], self._allowed_of(s, self.n_columns),
@@ -458,20 +447,20 @@ class TableSampler(BurstySampler):
         n_segments = len(self._whole.segment_ptr) - 1
         customers, tables = np.empty((2, n_segments), dtype=np.int64)
         for s, (begin, end) in enumerate(self._segment_bounds):
-            count_customers(
+            kernels.count_customers(
                 0, len(self._corpora[s].doc_ptr) - 1, self._corpora[s], self.shards[s],
                 self._prior(s), customers[begin:end], tables[begin:end],
             )  # fmt: skip
         return customers, tables
 
     @property
-    def assignments(self) -> Assignments:
+    def assignments(self) -> kernels.Assignments:
         """The state; several shards are joined, without the individual tables of SSA."""
         if len(self.shards) == 1:
             return self.shards[0]
-        names = Assignments._fields
+        names = kernels.Assignments._fields
         joined = [join([getattr(shard, name) for shard in self.shards]) for name in names]
-        return Assignments(*joined)
+        return kernels.Assignments(*joined)
 
     @property
     def _is_mixed(self) -> bool:
@@ -492,7 +481,7 @@ class TableSampler(BurstySampler):
             segment_topic = of_segments = sums["segment_topic"][begin:end]
             if (allowed := self._allowed_of(s, self.n_topics)) is not None:
                 of_documents, of_segments = np.zeros_like(doc_topic), np.zeros_like(segment_topic)
-            add_corpus_estimates(
+            kernels.add_corpus_estimates(
                 self._corpora[s], self.shards[s], self._prior(s), self._scratch[s], of_documents,
                 of_segments, mixing[begin:end],
             )  # fmt: skip
@@ -537,14 +526,14 @@ class TableSampler(BurstySampler):
 
     def _log_prior(self) -> float:
         return self._log_probability_of_seats() + sum(
-            log_prior_of_tables(
+            kernels.log_prior_of_tables(
                 self._corpora[s], shard, self._prior_of_joint(s), self._stirling,
                 self._scratch[s].n_k,
             )
             for s, shard in enumerate(self.shards)
         )  # fmt: skip
 
-    def _prior_of_joint(self, s: int) -> Prior:
+    def _prior_of_joint(self, s: int) -> kernels.Prior:
         """Return the parameters of the log joint."""
         return self._prior(s)
 
@@ -578,14 +567,10 @@ class TableSampler(BurstySampler):
     def model(self) -> TableModel:
         """Return the current sample as a model."""
         return TableModel(
-            self.components().astype(np.float32),
-            self.doc_topic_prior.copy(),
-            float(self.discount),
-            float(self._all_concentrations.mean()),
-            self.parents,
-            None if self.bursts is None else self.bursts.parameters,
-            self.burst_scope,
-        )
+            self.components().astype(np.float32), self.doc_topic_prior.copy(), float(self.discount),
+            float(self._all_concentrations.mean()), self.parents,
+            None if self.bursts is None else self.bursts.parameters, self.burst_scope,
+        )  # fmt: skip
 
     # Interface of a sampler of one shard to a chain over partitions
 

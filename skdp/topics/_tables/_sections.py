@@ -84,25 +84,11 @@ def empty_seating(corpus: kernels.Paragraphs, n_topics: int) -> kernels.SectionS
 def empty_scratch(n_topics: int) -> kernels.Scratch:
     """Return scratch vectors for the kernels."""
     width = padded(n_topics)
-
-    def of_topics() -> NDArray[np.float32]:
-        return aligned_zeros(width, dtype=np.float32)
-
-    return kernels.Scratch(
-        n_k=np.zeros(n_topics, dtype=np.int64),
-        customers=np.zeros(n_topics, dtype=np.int64),
-        of_section=np.zeros(n_topics),
-        base=of_topics(),
-        reciprocal=of_topics(),
-        share_above=of_topics(),
-        open_above=of_topics(),
-        up=of_topics(),
-        share=of_topics(),
-        opening=of_topics(),
-        factor=of_topics(),
-        sums=aligned_zeros((1, LANES + width), dtype=np.float32),
-        may_open=np.array([UNBOUNDED]),
-    )
+    counts = [np.zeros(n_topics, dtype=np.int64) for _ in range(2)]
+    of_topics = [aligned_zeros(width, dtype=np.float32) for _ in range(8)]
+    sums, may_open = aligned_zeros((1, LANES + width), dtype=np.float32), np.array([UNBOUNDED])
+    fields: Any = *counts, np.zeros(n_topics), *of_topics, sums, may_open
+    return kernels.Scratch(*fields)
 
 
 def stirling_of_levels(corpus: kernels.Paragraphs, discounts: Floats) -> tuple[Ratios, Ratios]:
