@@ -17,6 +17,7 @@ from skdp.processes._concentration import draw_bounded_beta, draw_concentration
 from skdp.processes._network_tables import StirlingRatios
 from skdp.topics._kernels import _lda as kernels
 from skdp.topics._kernels._counts import Corpus, WordCounts
+from skdp.topics._kernels._lda import SPARSE_FROM
 from skdp.topics._shared._arrays import (
     MAX_COUNT,
     AllowedTopics,
@@ -387,7 +388,7 @@ class LDASampler(TopicSampler):
     def _sparse(self) -> bool:
         is_plain = not self._is_labeled and self.fixed is None and self.bursts is None
         is_plain = is_plain and self.n_settled == 0
-        return self.n_topics >= kernels.SPARSE_FROM and is_plain
+        return self.n_topics >= SPARSE_FROM and is_plain
 
     def _take(self, corpus: Documents) -> None:
         corpus, allowed = corpus if isinstance(corpus, LabeledCorpus) else (corpus, None)
