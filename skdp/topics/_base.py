@@ -427,7 +427,9 @@ class BaseTopicModel(
 
     def _store(self, given: dict[str, Any]) -> None:
         """Set the parameters, given the local variables of a constructor."""
-        self.__dict__.update({name: value for name, value in given.items() if name != "self"})
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         return without_partitions(self, super().__getstate__())
