@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
+from inspect import cleandoc
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import joblib
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +24,7 @@ from skdp._fit._estimator import (
     kept_partitions,
 )
 from skdp._fit._loop import list_checkpoints
+from skdp._numeric import Floats
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
@@ -32,8 +36,16 @@ from skdp.topics._given_topics import (
     check_topics,
     names_of_topics,
 )
-from skdp.topics._shared._arrays import LabeledCorpus
-from skdp.topics._shared._bursts import BURST_ATTRIBUTES, given_bursts, make_bursts
+from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
+from skdp.topics._lda._sampler import LDAModel
+from skdp.topics._shared._arrays import LabeledCorpus, Stream
+from skdp.topics._shared._bursts import (
+    BURST_ATTRIBUTES,
+    BURST_CONSTRAINTS,
+    fitted_bursts,
+    given_bursts,
+    make_bursts,
+)
 from skdp.topics._shared._distributed import (
     DistributedAverages,
     DistributedCorpus,
@@ -41,6 +53,7 @@ from skdp.topics._shared._distributed import (
 )
 from skdp.topics._shared._fold_in import (
     FoldIn,
+    LikelihoodMixin,
     Shares,
     fold_in_documents,
     score_documents,
@@ -147,20 +160,43 @@ def without_partitions(estimator: Any, state: dict[str, Any]) -> dict[str, Any]:
         named = [name for name in _MEANS if name in left_out]
         if "_saved" in left_out:
             named.append("the chains that warm_start=True would continue")
-        warn_user(
-            f"A pickle leaves out what partitions hold: {', '.join(named)}.",
-            UserWarning,
-        )
+        warn_user(f"A pickle leaves out what partitions hold: {', '.join(named)}.", UserWarning)
     return {name: value for name, value in state.items() if name not in left_out}
 
 
 # The base class.
 
 
+_ENTRY = re.compile(r"^(\w+(?:, \w+)*)( : .*)\n((?:    .*\n)+)", re.MULTILINE)
+_NAMES = re.compile(r"^(\w+(?:, \w+)*),?( : .*)?\n(?!    )", re.MULTILINE)
+
+
+def take_texts(cls: type) -> None:
+    """Complete a docstring: what has a name, or also a type, but no text is as in the bases."""
+    known: dict[str, tuple[str, str]] = {}
+    for base in reversed(cls.__mro__[1:]):
+        for names, kind, text in _ENTRY.findall(cleandoc(base.__doc__ or "") + "\n"):
+            known |= dict.fromkeys(names.split(", "), (f"{names}{kind}\n", text))
+
+    def complete(match: re.Match[str]) -> str:
+        names, kind = match[1].split(", "), match[2]
+        if not known.keys() >= {*names}:
+            return match[0]
+        if kind is not None:
+            return match[0] + known[names[0]][1]
+        return "".join(dict.fromkeys("".join(known[name]) for name in names))
+
+    cls.__doc__ = _NAMES.sub(complete, cleandoc(cls.__doc__ or ""))
+
+
 # Weights of topics are single-precision numbers: with the priors in this range no product of
 # them overflows or vanishes. At its ends a prior is practically 0 or infinity.
 PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
 
+
+CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
+
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 
 _OF_DOCUMENTS = "doc_topic_", "section_topic_", "segment_topic_", "segment_mixing_", "_saved"
 """Large attributes that predictions do not need."""
@@ -173,19 +209,168 @@ class BaseTopicModel(
     TransformerMixin,
     ChainEstimator,
 ):
-    """Base class of the topic models: priors, topics as features, held-out scores."""
+    """Base class of the topic models: priors, topics as features, held-out scores.
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    Models may only name a parameter or an attribute that is described here: see `take_texts`.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Number of topics K.
+    doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
+        Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
+        per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
+        `dirichlet_prior`.
+    topic_word_prior : float or "auto", default="auto"
+        Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
+        learns it by maximum a posteriori under `dirichlet_prior`.
+    dirichlet_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
+        priors.
+    seed_words : dict or None, default=None
+        What some topics are about: a dict from topics to lists of words. A topic is a number
+        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
+        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
+        words keep their numbers; if the number of topics is inferred, they come first, and exist
+        without words, too. With ``init="random"`` words start with topics drawn from this prior.
+    seed_weight : int or "auto", default="auto"
+        Pseudo-count of every seed word in its topic, from 1 to 2^20: the prior counts as this many
+        occurrences of the word in the topic. "auto": .75 % of the mean number of words in a topic,
+        with the initial number of topics if it is inferred.
+    fixed_components : (n_fixed, n_features) array-like or None, default=None
+        Known topics: the first topics keep exactly these word probabilities, and the others are
+        learned in addition. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
+        probability 0 never has the topic. Fixed topics replace the first rows of `init`, and have
+        no seed words.
+    discount : float in [0, 1) or "auto", default=0.0
+        Discount a of the Poisson-Dirichlet process. "auto" draws it in every sweep under
+        `discount_prior`.
+    discount_prior : (float, float), default=(1.0, 1.0)
+        Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
+    concentration : float or "auto", default="auto"
+        Concentration b of the Poisson-Dirichlet process, in [1e-8, 1e12]: how closely segments
+        follow what they vary around, measured in words. "auto" draws it in every sweep under
+        `concentration_prior`.
+    concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
+    concentration_scope : {"corpus", "document", "segment"}, default="corpus"
+        "corpus": all segments share one learned `concentration`. "document" or "segment": each
+        document or each segment draws its own under `concentration_prior`, new documents when they
+        are folded in. If `concentration` is a number, the scope has no effect.
+    top_concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior of a top concentration that is drawn.
+    burst_concentration : float, "auto" or None, default=None
+        Bursts of words: a word that occurs in a document (in a segment, if `level` or `burst_scope`
+        is "segment") is likely to recur there. Each document has its own version of every topic's
+        words, psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the
+        topic, measured in words: after b_w words of a topic, the next one repeats one of them with
+        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`; from
+        given topics (`from_topics`) nothing can be drawn, and there are no bursts. None: no bursts.
+    burst_concentration_prior : (float, float), default=(1.0, 0.001)
+        Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
+    burst_discount : float in [0, 1) or "auto", default=0.0
+        Discount a_w of bursts. "auto" draws it in every sweep under a uniform prior. It has no
+        effect without bursts.
+    burst_scope : {"document", "segment"}, default="document"
+        The unit of bursts: whether words recur in a document or in a segment.
+    sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
+        Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact;
+        "btigs" is the fastest. A sweep of "ssa" takes time quadratic in the number of tables of a
+        segment.
+    init : "random", "lda" or (n_components, n_features) array, default="random"
+        The first state. "random": uniformly random topics. "lda": words start with the topics of an
+        LDA chain of 100 sweeps, with segments as documents. An array of word probabilities, such as
+        another model's `components_`: the words are folded into these topics, so the topics of the
+        two models correspond.
+    max_components : int or None, default=None
+        Largest number of topics, for tables that people read: the posterior is that of the model
+        given that no more topics have words or seed words. None: no bound. If at least half of the
+        kept sweeps have as many, `fit` warns.
+    max_iter : int, default=500
+        Number of sweeps of each chain.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=10
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=5
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
+    n_chains : int, default=1
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the chain with the highest mean log joint, scores from all chains.
+    n_shards : int, default=1
+        Number of shards: runs of documents that are swept at the same time, each with the words of
+        the others as they were before the sweep. This is approximate (AD-LDA; if words are rare
+        in all topics, give `topic_word_prior` as a number), and faster with `n_jobs`. 1: exact.
+    transform_max_iter : int, default=100
+        Number of sweeps over each document in `transform` and `score`.
+    transform_burn_in : int or None, default=None
+        Number of these sweeps to discard at the start. None: half.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    level : {"document", "segment"}, default="document"
+        Whether documents or segments have topic shares. With "segment", the shares of a document
+        are the mean of the shares of its segments, weighted by tokens.
+    stream_sweeps : int, default=20
+        Number of sweeps of each later call of `partial_fit`.
+
+    Attributes
+    ----------
+    components_ : (n_components, n_features) array
+        Word probabilities of the topics, E[phi]. Rows sum to 1.
+    doc_topic_ : (n_documents, n_components) array
+        Topic shares of the training documents, E[mu].
+    segment_topic_ : (n_segments, n_components) array
+        Topic shares of the training segments, E[nu].
+    concentration_ : float, or (n_documents,) or (n_segments,) array
+        Posterior mean, or the given value; an array with `concentration_scope` "document" or
+        "segment".
+    burst_concentration_, burst_discount_ : float
+        Only with bursts: posterior means, or the given values.
+    topic_names_ : list of str or None
+        Only if `seed_words` has names: the names of all topics, None for those without.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain.
+    n_iter_ : int
+        Number of sweeps done.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
+    n_features_in_ : int
+        Size of the vocabulary.
+    feature_names_in_ : (n_features,) array of str
+        Only if X was a data frame with string column names.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ChainEstimator._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [AT_LEAST_ONE],
+        "level": [StrOptions({"document", "segment"})],
+        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "topic_word_prior": [PRIOR, StrOptions({"auto"})],
         "dirichlet_prior": [tuple, list],
         "seed_words": [dict, None],
         "seed_weight": [Interval(Integral, 1, LARGEST_SEED, closed="both"), StrOptions({"auto"})],
         "fixed_components": ["array-like", "sparse matrix", None],
         "init": [StrOptions({"random"}), "array-like"],
-        "n_shards": [Interval(Integral, 1, None, closed="left")],
-        "transform_max_iter": [Interval(Integral, 1, None, closed="left")],
+        "discount_prior": [tuple, list],
+        "concentration_prior": [tuple, list],
+        "top_concentration": "no_validation",
+        "top_concentration_prior": [tuple, list],
+        **BURST_CONSTRAINTS,
+        "initial_components": [AT_LEAST_ONE, StrOptions({"auto"})],
+        "max_components": [AT_LEAST_ONE, None],
+        "n_shards": [AT_LEAST_ONE],
+        "transform_max_iter": [AT_LEAST_ONE],
         "transform_burn_in": [Interval(Integral, 0, None, closed="left"), None],
     }
 
@@ -208,6 +393,9 @@ class BaseTopicModel(
 
     _distributed_sampler: ClassVar[Any] = None
     """Class of the chains over partitions."""
+
+    _averages: ClassVar[tuple[Any, Any]] = TopicAverages, DistributedAverages
+    """Classes of the running means of chains, and of those of chains over partitions."""
 
     doc_topic_: Any = InPartitions("model.transform(X) returns the shares of documents.")
 
@@ -233,6 +421,16 @@ class BaseTopicModel(
     _segments_are_ordered = False
     """Whether the shares of a segment depend on those of the previous segment."""
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        take_texts(cls)
+
+    def _store(self, given: dict[str, Any]) -> None:
+        """Set the parameters, given the local variables of a constructor."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
+
     def __getstate__(self) -> dict[str, Any]:
         return without_partitions(self, super().__getstate__())
 
@@ -256,8 +454,7 @@ class BaseTopicModel(
 
     def _topic_word_prior(self) -> float | str:
         """Return the prior of words as a float, or the name of the learning method."""
-        gamma = self.topic_word_prior
-        return gamma if isinstance(gamma, str) else float(gamma)
+        return number_or_name(self.topic_word_prior)
 
     def _transform_burn_in(self) -> int:
         """Return the number of discarded sweeps of a fold-in."""
@@ -351,7 +548,7 @@ class BaseTopicModel(
 
     def _streams(
         self, root: np.random.SeedSequence, role: Role, c: int, n_shards: int | None = None
-    ) -> list[NDArray[np.uint64]]:
+    ) -> list[Stream]:
         """Return the streams of chain `c`, one for each shard."""
         n_shards = self.n_shards if n_shards is None else n_shards
         shards = [derive_stream(root, Role.SHARD, role, c, s) for s in range(1, n_shards)]
@@ -363,8 +560,9 @@ class BaseTopicModel(
     def _make_procedure(self, data: Any) -> Any:
         if not isinstance(data, DistributedCorpus):
             return super()._make_procedure(data)
+        make_averages = partial(self._averages[1], is_lasting=True)
         return self._make_sampling(
-            PartitionedSampling, data, unit="tokens", make_averages=self._make_distributed_averages
+            PartitionedSampling, data, unit="tokens", make_averages=make_averages
         )
 
     def _start_sampler(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
@@ -378,18 +576,16 @@ class BaseTopicModel(
 
     def _start_local_sampler(self, corpus: Any, root: np.random.SeedSequence, c: int) -> Any:
         """Return the sampler of a new chain over a corpus in memory."""
-        raise NotImplementedError
+        streams = (self._streams(root, role, c) for role in (Role.INIT, Role.SWEEP))
+        settings = self._settings_of_samplers(self.n_features_in_)
+        return self._distributed_sampler.of_shard(corpus, *settings, *streams, self.n_jobs)
 
     def _settings_of_samplers(self, n_words: int) -> Any:
         """Return the settings of samplers, from `n_topics` to `init`."""
         raise NotImplementedError
 
     def _make_averages(self) -> Any:
-        return TopicAverages()
-
-    def _make_distributed_averages(self) -> DistributedAverages:
-        """Return the running means of a new chain over partitions."""
-        return DistributedAverages(is_lasting=True)
+        return self._averages[0]()
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
@@ -433,9 +629,10 @@ class BaseTopicModel(
         X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
             Each document in a list is a list of segments, each a sequence of word ids, or a list of
             parts, each a list of segments. Each row of a matrix (dense, sparse or data frame) is a
-            document of one segment. Except for `HDPTopicModel`, X may also be a PartitionedCorpus:
-            the partitions are the shards of the fit (`n_shards` is 1 or their number), in threads
-            or, with ``joblib.parallel_config("dask")``, in the workers of a cluster.
+            document of one segment. Except for `HDPTopicModel` and `SectionedTopicModel`, X may
+            also be a PartitionedCorpus: the partitions are the shards of the fit (`n_shards` is 1
+            or their number), in threads or, with ``joblib.parallel_config("dask")``, in the workers
+            of a cluster.
         y : list of n_documents sets or None, or (n_documents, n_components) matrix, default=None
             Labels: for each document the set of topics that its words may have, as numbers or as
             names in `seed_words`. None or an empty set: all topics. With ``level="segment"``
@@ -443,7 +640,8 @@ class BaseTopicModel(
             document. A matrix (array, sparse, or data frame) of zeros and ones, such as that of a
             `MultiLabelBinarizer`, has ones at the topics of the sets; rows without ones, and rows
             of -1 or NaN, allow all topics. If the number of topics is inferred, sets hold topics
-            with seed words or given words. `LatentDirichletCoClustering` refuses sets.
+            with seed words or given words. `LatentDirichletCoClustering` and `SectionedTopicModel`
+            refuse sets.
             Other values, such as the classes that a pipeline passes to all of its steps, are
             ignored.
 
@@ -485,7 +683,7 @@ class BaseTopicModel(
             return fit_partitions(self, X, y)
         return self._fit(X, y)
 
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:
         """Fit topics to X, then return ``transform(X)``.
 
         The documents are treated as new ones. The shares that the chain itself found for the
@@ -497,12 +695,15 @@ class BaseTopicModel(
 
         Returns
         -------
-        (n_documents, n_components) array
+        (n_documents, n_components) array, or as of `transform`
         """
         return self.fit(X, y).transform(X)
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Floats:
         """Return the expected topic shares of documents, E[mu | words, topics].
+
+        Those of `LatentDirichletCoClustering` are shares of document-topics, E[theta | words,
+        topics], (n_documents, n_document_topics).
 
         Every document has its own short chain with the topics fixed, on a random stream keyed by
         its content. So the result does not depend on the other documents or on `n_jobs`.
@@ -522,8 +723,10 @@ class BaseTopicModel(
             return self._predict_parts("transform", X)
         return self._fold_in(X)[0]
 
-    def transform_segments(self, X: Any) -> NDArray[np.float64]:
+    def transform_segments(self, X: Any) -> Floats:
         """Return the expected topic shares of segments, E[nu | words, topics].
+
+        Those of `LatentDirichletCoClustering` are shares of word-topics, E[pi | words, topics].
 
         Parameters
         ----------
@@ -537,7 +740,7 @@ class BaseTopicModel(
         """
         return self._fold_in(X)[1]
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: Any) -> Floats:
         """Return the held-out log probability of every document, by document completion.
 
         A random half of the words of each segment is folded in (ceil(n / 2) of n words), and the
@@ -613,7 +816,9 @@ class BaseTopicModel(
             that `concentration` of models with segments may be ``"auto"`` (the default): it is
             drawn for every document when it is folded in, or for every segment with
             `concentration_scope` ``"segment"``; not of `SectionedTopicModel`. `seed_words` and
-            `fixed_components` must be None.
+            `fixed_components` must be None. If `segment_topic_prior` of
+            `LatentDirichletCoClustering` has rows, their number is the default of
+            `n_document_topics`.
 
         Returns
         -------
@@ -689,7 +894,7 @@ class BaseTopicModel(
         corpus = check_corpus(self, X, reset=False)
         return next(fold_in_documents(corpus, [self._averaged_model()], self._fold_in_settings()))
 
-    def _score(self, X: Any) -> tuple[NDArray[np.float64], int]:
+    def _score(self, X: Any) -> tuple[Floats, int]:
         check_is_fitted(self)
         corpus = check_corpus(self, X, reset=False)
         return score_documents(corpus, self._models, self._fold_in_settings())
@@ -733,6 +938,29 @@ class BaseTopicModel(
         corpus = SegmentedCorpus._join_all([earlier, batch._without_names()])
         self._check_size(corpus)
         return corpus
+
+
+class LevelMixin(LikelihoodMixin):
+    """Mixin of models in which documents, or segments as if each were a document, have shares."""
+
+    level: str
+    _predicts_by: ClassVar[tuple[str, ...]] = ("level",)
+
+    @property
+    def _level_of_labels(self) -> str:
+        return self.level
+
+    def _averaged_model(self) -> LDAModel:
+        estimator: Any = self
+        return LDAModel(
+            estimator.components_.astype(np.float32), estimator.doc_topic_prior_,
+            estimator._fitted_level, fitted_bursts(estimator),
+        )  # fmt: skip
+
+
+def number_or_name(value: Any) -> Any:
+    """Return a number as a float; a name, or None, remains."""
+    return value if value is None or isinstance(value, str) else float(value)
 
 
 def check_given(given: dict[str, Any]) -> None:

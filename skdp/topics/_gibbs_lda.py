@@ -15,26 +15,22 @@ from skdp.data import PartitionedCorpus, SegmentedCorpus
 from skdp.topics._base import (
     PRIOR,
     BaseTopicModel,
+    LevelMixin,
     check_dirichlet,
     check_given,
+    number_or_name,
 )
 from skdp.topics._lda._sampler import (
     DistributedLDASampler,
-    LDAModel,
     LDASampler,
     PowerLaw,
     PowerLawLDASampler,
 )
-from skdp.topics._shared._arrays import LabeledCorpus
-from skdp.topics._shared._bursts import (
-    BURST_CONSTRAINTS,
-    fitted_bursts,
-    make_bursts,
-)
-from skdp.topics._shared._fold_in import LikelihoodMixin
+from skdp.topics._shared._arrays import Documents
+from skdp.topics._shared._bursts import make_bursts
 
 
-class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
+class GibbsLDA(LevelMixin, BaseTopicModel, StreamMixin):
     r"""Latent Dirichlet allocation (LDA) by collapsed Gibbs sampling.
 
     The baseline for the models with segments: topic shares belong to whole documents, or to
@@ -53,21 +49,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
 
     Parameters
     ----------
-    n_components : int, default=20
-        Number of topics K.
-    level : {"document", "segment"}, default="document"
-        Whether documents or segments have topic shares. With "segment", the shares of a document
-        are the mean of the shares of its segments, weighted by tokens.
-    doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
-        Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
-        per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
-        `dirichlet_prior`.
-    topic_word_prior : float or "auto", default="auto"
-        Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
-        learns it by maximum a posteriori under `dirichlet_prior`.
-    dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
-        priors.
+    n_components, level, doc_topic_prior, topic_word_prior, dirichlet_prior
     topic_word_discount : float in [0, 1) or "auto", default=0.0
         Discount a of topics as Pitman-Yor processes, phi_k ~ PYP(a, b, H), whose words follow a
         power law: a word that has occurred in a topic is likely to recur there. "auto" draws it in
@@ -87,76 +69,18 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
         discount or a given concentration then needs ``topic_word_prior="auto"``, which has no
         effect. "shared": the topics share a learned H ~ Dir(gamma), with `topic_word_prior` as
         gamma.
-    burst_concentration : float, "auto" or None, default=None
-        Bursts of words: a word that occurs in a document (in a segment, if `level` or `burst_scope`
-        is "segment") is likely to recur there. Each document has its own version of every topic's
-        words, psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the
-        topic, measured in words: after b_w words of a topic, the next one repeats one of them with
-        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`; from
-        given topics (`from_topics`) nothing can be drawn, and there are no bursts. None: no bursts.
-    burst_concentration_prior : (float, float), default=(1.0, 0.001)
-        Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
-    burst_discount : float in [0, 1) or "auto", default=0.0
-        Discount a_w of bursts. "auto" draws it in every sweep under a uniform prior. It has no
-        effect without bursts.
-    seed_words : dict or None, default=None
-        What some topics are about: a dict from topics to lists of words. A topic is a number
-        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
-        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
-        words keep their numbers; if the number of topics is inferred, they come first, and exist
-        without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int or "auto", default="auto"
-        Pseudo-count of every seed word in its topic, from 1 to 2^20: the prior counts as this many
-        occurrences of the word in the topic. "auto": .75 % of the mean number of words in a topic,
-        with the initial number of topics if it is inferred.
-    fixed_components : (n_fixed, n_features) array-like or None, default=None
-        Known topics: the first topics keep exactly these word probabilities, and the others are
-        learned in addition. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
-        probability 0 never has the topic. Fixed topics replace the first rows of `init`, and have
-        no seed words.
+    burst_concentration, burst_concentration_prior, burst_discount, seed_words, seed_weight,
+    fixed_components
     init : "random" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics. An array of word probabilities, such as
         another model's `components_`: the words are folded into these topics, so the topics of the
         two models correspond.
-    max_iter : int, default=500
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
-    thin : int, default=10
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
-    n_samples : int, default=5
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=1
-        Number of independent chains, each from its own first state. Attributes and features come
-        from the chain with the highest mean log joint, scores from all chains.
-    n_shards : int, default=1
-        Number of shards: runs of documents that are swept at the same time, each with the words of
-        the others as they were before the sweep. This is approximate (AD-LDA; if words are rare
-        in all topics, give `topic_word_prior` as a number), and faster with `n_jobs`. 1: exact.
-    transform_max_iter : int, default=100
-        Number of sweeps over each document in `transform` and `score`.
-    transform_burn_in : int or None, default=None
-        Number of these sweeps to discard at the start. None: half.
-    stream_sweeps : int, default=20
-        Number of sweeps of each later call of `partial_fit`.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    max_iter, burn_in, thin, n_samples, n_chains, n_shards, transform_max_iter, transform_burn_in,
+    stream_sweeps, warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
-    components_ : (n_components, n_features) array
-        Word probabilities of the topics, E[phi]. Rows sum to 1.
+    components_
     doc_topic_ : (n_documents, n_components) array
         Topic shares of the training documents.
     segment_topic_ : (n_segments, n_components) array
@@ -169,20 +93,8 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
         Only if topics are Pitman-Yor processes: posterior means, or the given values.
     topic_word_base_ : (n_features,) array
         Only if topics are Pitman-Yor processes: E[H].
-    burst_concentration_, burst_discount_ : float
-        Only with bursts: posterior means, or the given values.
-    topic_names_ : list of str or None
-        Only if `seed_words` has names: the names of all topics, None for those without.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_features_in_ : int
-        Size of the vocabulary.
-    feature_names_in_ : (n_features,) array of str
-        Only if X was a data frame with string column names.
+    burst_concentration_, burst_discount_, topic_names_, trace_, n_iter_, convergence_,
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -236,22 +148,17 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTopicModel._parameter_constraints,
-        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
-        "level": [StrOptions({"document", "segment"})],
         "topic_word_discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "topic_word_discount_prior": [tuple, list],
         "topic_word_concentration": [PRIOR, StrOptions({"auto"})],
         "topic_word_concentration_prior": [tuple, list],
         "topic_word_base": [StrOptions({"uniform", "shared"})],
-        **BURST_CONSTRAINTS,
         **StreamMixin._stream_constraints,
     }
 
     _optional_attributes = BaseTopicModel._optional_attributes | frozenset([
         "topic_word_discount_", "topic_word_concentration_", "topic_word_base_",
     ])  # fmt: skip
-
-    _predicts_by = ("level",)
 
     def __init__(
         self,
@@ -287,36 +194,7 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.n_components = n_components
-        self.level = level
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.dirichlet_prior = dirichlet_prior
-        self.topic_word_discount = topic_word_discount
-        self.topic_word_discount_prior = topic_word_discount_prior
-        self.topic_word_concentration = topic_word_concentration
-        self.topic_word_concentration_prior = topic_word_concentration_prior
-        self.topic_word_base = topic_word_base
-        self.burst_concentration = burst_concentration
-        self.burst_concentration_prior = burst_concentration_prior
-        self.burst_discount = burst_discount
-        self.seed_words = seed_words
-        self.seed_weight = seed_weight
-        self.fixed_components = fixed_components
-        self.init = init
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.n_shards = n_shards
-        self.transform_max_iter = transform_max_iter
-        self.transform_burn_in = transform_burn_in
-        self.stream_sweeps = stream_sweeps
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
@@ -333,17 +211,13 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
         concentration_prior = check_gamma_prior(
             self.topic_word_concentration_prior, "topic_word_concentration_prior"
         )
-        is_drawn = isinstance(concentration, str)
         has_shared_base = self.topic_word_base == "shared"
-        if discount == 0.0 and is_drawn and not has_shared_base:
+        if discount == 0.0 and isinstance(concentration, str) and not has_shared_base:
             return None
         return PowerLaw(
-            discount if isinstance(discount, str) else float(discount),
-            discount_prior,
-            concentration if is_drawn else float(concentration),
-            concentration_prior,
-            has_shared_base,
-        )
+            number_or_name(discount), discount_prior, number_or_name(concentration),
+            concentration_prior, has_shared_base,
+        )  # fmt: skip
 
     def _check_stream(self, X: Any, y: Any) -> None:
         super()._check_stream(X, y)
@@ -392,39 +266,22 @@ class GibbsLDA(LikelihoodMixin, BaseTopicModel, StreamMixin):
 
     def _settings_of_samplers(self, n_words: int) -> Any:
         return (
-            self.n_components,
-            self.level,
+            self.n_components, self.level,
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
-            self._word_prior(),
-            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
+            self._word_prior(), check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             self._check_init(n_words),
-        )
-
-    @property
-    def _level_of_labels(self) -> str:
-        return self.level
+        )  # fmt: skip
 
     def _start_local_sampler(
-        self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
+        self, corpus: Documents, root: np.random.SeedSequence, c: int
     ) -> LDASampler:
-        arguments: Any = (
-            *self._settings_of_samplers(self.n_features_in_),
-            self._streams(root, Role.INIT, c),
-            self._streams(root, Role.SWEEP, c),
-        )
+        streams = (self._streams(root, role, c) for role in (Role.INIT, Role.SWEEP))
+        arguments: Any = (*self._settings_of_samplers(self.n_features_in_), *streams)
         power_law = self._power_law()
         if power_law is not None:
             return PowerLawLDASampler(corpus, power_law, *arguments)
-        arguments = (*arguments, self.n_jobs, make_bursts(self))
+        arguments += self.n_jobs, make_bursts(self)
         return LDASampler(corpus, *arguments)
-
-    def _averaged_model(self) -> LDAModel:
-        return LDAModel(
-            self.components_.astype(np.float32),
-            self.doc_topic_prior_,
-            self._fitted_level,
-            fitted_bursts(self),
-        )
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from skdp._checks import as_floats, is_list_like, is_unknown, shorten
+from skdp._numeric import Floats
 from skdp.data import SegmentedCorpus
 from skdp.inference._convergence import warn_user
 from skdp.topics._lda._sampler import tokens_of_nodes
@@ -24,9 +24,7 @@ _TOLERANCE = 1e-6
 """Largest difference of a sum of fixed probabilities from 1, for those in single precision."""
 
 
-def check_topics(
-    topics: ArrayLike, name: str, shape: tuple[int, int] | None
-) -> NDArray[np.float64]:
+def check_topics(topics: ArrayLike, name: str, shape: tuple[int, int] | None) -> Floats:
     """Return given topics as word probabilities."""
     array, sums = _check_rows(topics, name)
     if shape is not None and array.shape != shape:
@@ -36,7 +34,7 @@ def check_topics(
     return array / sums
 
 
-def _check_rows(topics: Any, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _check_rows(topics: Any, name: str) -> tuple[Floats, Floats]:
     """Return given topics as non-negative numbers, and the sums of rows."""
     given = as_floats(topics.toarray() if hasattr(topics, "toarray") else topics, name)
     if given.ndim != 2:
@@ -53,26 +51,6 @@ def _check_rows(topics: Any, name: str) -> tuple[NDArray[np.float64], NDArray[np
     if not np.isfinite(sums).all():
         raise ValueError(f"{name} must have rows with finite sums.")
     return array, sums
-
-
-def check_possible(
-    fixed: FixedTopics, corpus: SegmentedCorpus, allowed: AllowedTopics, most_topics: int | None
-) -> None:
-    """Raise if a word can have none of its allowed topics, because all are fixed and exclude it."""
-    n_fixed, tokens = len(fixed.phi), corpus.tokens
-    for s, own in enumerate(allowed.sets):
-        if own[n_fixed:most_topics].any():
-            continue
-        possible: NDArray[np.bool_] = fixed.possible[own[:n_fixed]].any(axis=0)
-        bad = (allowed.set_of == s) & ~possible[tokens]
-        if bad.any():
-            i = int(bad.argmax())
-            place = corpus._locate((corpus.doc_ptr, corpus.segment_ptr), i)
-            raise ValueError(
-                f"The word {tokens[i]} ({place}) can have no topic: all topics that it may have "
-                "are in fixed_components, where its probability is 0 or less than "
-                f"{SMALLEST_FIXED:g}."
-            )
 
 
 # Seed words of topics, which become pseudo-counts.
@@ -231,7 +209,7 @@ def read_labels(
     return [set(np.flatnonzero(row).tolist()) for row in matrix == 1.0]
 
 
-def _as_matrix(y: Any) -> NDArray[np.float64] | None:
+def _as_matrix(y: Any) -> Floats | None:
     """Return a matrix of numbers with at least two columns and NaN if unknown, or None."""
     if hasattr(y, "toarray"):
         y = y.toarray()
@@ -291,55 +269,60 @@ def has_sets(y: Any) -> bool:
     return found
 
 
-def check_labels(
-    y: Any,
-    corpus: SegmentedCorpus,
-    level: str,
-    n_topics: int,
-    names: dict[str, int],
-    *,
-    is_open: bool = False,  # whether documents without labels may have further topics
-    first: int = 0,  # index of the first document, for messages
-) -> AllowedTopics:
-    """Return the topics that the words of documents or segments may have."""
-    topics = _Topics(n_topics, names, is_open)
-    if len(y) != len(corpus):
-        raise ValueError(
-            f"y must have a set of topics, or None, for each of the {len(corpus)} documents, got "
-            f"{len(y)}."
-        )
-    n_segments, sets = np.diff(corpus.doc_ptr).tolist(), []
-    for d, (place, given) in enumerate(enumerate(y, start=first)):
-        if not is_list_like(given):
-            own = topics.numbers(given, f"y[{place}]")
-            sets.extend([own] * (1 if level == "document" else n_segments[d]))
-            continue
-        if level == "document":
-            raise ValueError(
-                f"y[{place}] must be one set for the whole document, because level is 'document'; "
-                "use level='segment' for a set for each segment."
-            )
-        if len(given) != n_segments[d]:
-            raise ValueError(
-                f"y[{place}] must have a set for each of the {n_segments[d]} segments of document "
-                f"{place}, got {len(given)}."
-            )
-        sets.extend(topics.numbers(s, f"y[{place}][{j}]") for j, s in enumerate(given))
-    distinct = {own: i for i, own in enumerate(dict.fromkeys(sets))}
-    is_allowed = np.zeros((len(distinct), n_topics + is_open), dtype=np.bool_)
-    for own, i in distinct.items():
-        is_allowed[i, sorted(own)] = True
-    return AllowedTopics(is_allowed, np.array([distinct[own] for own in sets], dtype=np.int64))
+class TopicsCheck(NamedTuple):
+    """A function that checks documents and labels, and returns the topics that words may have."""
 
-
-class _Topics(NamedTuple):
-    """The topics that sets may name."""
-
+    fixed: FixedTopics | None
+    level: str
     n_topics: int
     names: dict[str, int]
-    is_open: bool
+    is_open: bool  # whether documents without labels may have further topics
+    most_topics: int | None = None  # number of topics that may exist
 
-    def numbers(self, given: Any, place: str) -> frozenset[int]:
+    def __call__(
+        self, labels: Any, corpus: SegmentedCorpus, first: int = 0
+    ) -> AllowedTopics | None:
+        """Return what labels allow; `first` is the index of the first document, for messages."""
+        allowed = None if labels is None else self._read(labels, corpus, first)
+        if self.fixed is not None:
+            if allowed is None:
+                of_words = AllowedTopics.every(self.n_topics + self.is_open, len(corpus.tokens))
+            else:
+                of_words = allowed.of_words(tokens_of_nodes(corpus, self.level))
+            self._check_possible(self.fixed, corpus, of_words)
+        return allowed
+
+    def _read(self, y: Any, corpus: SegmentedCorpus, first: int) -> AllowedTopics:
+        """Return the topics that the words of documents or segments may have."""
+        if len(y) != len(corpus):
+            raise ValueError(
+                f"y must have a set of topics, or None, for each of the {len(corpus)} documents, "
+                f"got {len(y)}."
+            )
+        n_segments, sets = np.diff(corpus.doc_ptr).tolist(), []
+        for d, (place, given) in enumerate(enumerate(y, start=first)):
+            if not is_list_like(given):
+                own = self._numbers(given, f"y[{place}]")
+                sets.extend([own] * (1 if self.level == "document" else n_segments[d]))
+                continue
+            if self.level == "document":
+                raise ValueError(
+                    f"y[{place}] must be one set for the whole document, because level is "
+                    "'document'; use level='segment' for a set for each segment."
+                )
+            if len(given) != n_segments[d]:
+                raise ValueError(
+                    f"y[{place}] must have a set for each of the {n_segments[d]} segments of "
+                    f"document {place}, got {len(given)}."
+                )
+            sets.extend(self._numbers(s, f"y[{place}][{j}]") for j, s in enumerate(given))
+        distinct = {own: i for i, own in enumerate(dict.fromkeys(sets))}
+        is_allowed = np.zeros((len(distinct), self.n_topics + self.is_open), dtype=np.bool_)
+        for own, i in distinct.items():
+            is_allowed[i, sorted(own)] = True
+        return AllowedTopics(is_allowed, np.array([distinct[own] for own in sets], dtype=np.int64))
+
+    def _numbers(self, given: Any, place: str) -> frozenset[int]:
         """Return the numbers of the topics of a set; all topics if it is empty or unknown."""
         if is_unknown(given):
             given = ()
@@ -347,8 +330,7 @@ class _Topics(NamedTuple):
             raise ValueError(f"{place} must be a set of topics or None, got {shorten(given)}.")
         numbers = set()
         for topic in given:
-            is_number = isinstance(topic, Integral) and not isinstance(topic, bool)
-            number = int(topic) if is_number else self.names.get(topic, -1)
+            number = int(topic) if _is_integer(topic) else self.names.get(topic, -1)
             if not 0 <= number < self.n_topics:
                 if self.n_topics == 0:
                     raise ValueError(
@@ -368,30 +350,24 @@ class _Topics(NamedTuple):
             numbers.add(number)
         return frozenset(numbers or range(self.n_topics + self.is_open))
 
-
-def check_documents(
-    labels: Any,
-    corpus: SegmentedCorpus,
-    *,
-    fixed: FixedTopics | None,
-    level: str,
-    n_topics: int,
-    names: dict[str, int],
-    is_open: bool,
-    most_topics: int | None = None,  # number of topics that may exist
-    first: int = 0,
-) -> AllowedTopics | None:
-    """Return the topics that labels allow; raise if a word can have none because all are fixed."""
-    allowed = None
-    if labels is not None:
-        allowed = check_labels(labels, corpus, level, n_topics, names, is_open=is_open, first=first)
-    if fixed is not None:
-        if allowed is None:
-            of_words = AllowedTopics.every(n_topics + is_open, len(corpus.tokens))
-        else:
-            of_words = allowed.of_words(tokens_of_nodes(corpus, level))
-        check_possible(fixed, corpus, of_words, most_topics)
-    return allowed
+    def _check_possible(
+        self, fixed: FixedTopics, corpus: SegmentedCorpus, allowed: AllowedTopics
+    ) -> None:
+        """Raise if a word can have no topic, because all that it may have are fixed without it."""
+        n_fixed, tokens = len(fixed.phi), corpus.tokens
+        for s, own in enumerate(allowed.sets):
+            if own[n_fixed : self.most_topics].any():
+                continue
+            possible: NDArray[np.bool_] = fixed.possible[own[:n_fixed]].any(axis=0)
+            bad = (allowed.set_of == s) & ~possible[tokens]
+            if bad.any():
+                i = int(bad.argmax())
+                place = corpus._locate((corpus.doc_ptr, corpus.segment_ptr), i)
+                raise ValueError(
+                    f"The word {tokens[i]} ({place}) can have no topic: all topics that it may "
+                    "have are in fixed_components, where its probability is 0 or less than "
+                    f"{SMALLEST_FIXED:g}."
+                )
 
 
 class GivenTopicsMixin:
@@ -494,14 +470,10 @@ class GivenTopicsMixin:
         n_topics = None if self._level_of_labels is None else self._n_named_topics
         return read_labels(y, n_topics, self._numbers_by_name(), f"this {type(self).__name__}")
 
-    def _topics_check(self, n_words: int) -> Callable[..., AllowedTopics | None]:
+    def _topics_check(self, n_words: int) -> TopicsCheck:
         """Return a function that checks documents and their labels."""
-        return partial(
-            check_documents,
-            fixed=self._fixed_topics(n_words),
-            level=self._level_of_labels or "document",
-            n_topics=self._n_named_topics,
-            names=self._numbers_by_name(),
-            is_open=not self._numbers_topics,
-            most_topics=None if self._numbers_topics else self._most_topics,
-        )
+        return TopicsCheck(
+            self._fixed_topics(n_words), self._level_of_labels or "document", self._n_named_topics,
+            self._numbers_by_name(), not self._numbers_topics,
+            None if self._numbers_topics else self._most_topics,
+        )  # fmt: skip

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._checks import check_beta_prior, check_gamma_prior, shorten
 from skdp._fit import FitState
+from skdp._numeric import Ints
 from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import PartitionedCorpus, SegmentedCorpus
@@ -17,16 +17,19 @@ from skdp.inference._chain import check_interrupts
 from skdp.inference._convergence import warn_of_bound, warn_of_drifts
 from skdp.inference._trace import Trace
 from skdp.processes._partitions import TopPriors, check_concentration_or_prior
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
-from skdp.topics._given_topics import check_topics
-from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SAMPLERS, SMALLEST_CONCENTRATION
-from skdp.topics._lda._sampler import LDASampler
-from skdp.topics._shared._arrays import LabeledCorpus
-from skdp.topics._shared._bursts import (
-    BURST_CONSTRAINTS,
-    fitted_bursts,
-    make_bursts,
+from skdp.topics._base import (
+    AT_LEAST_ONE,
+    CONCENTRATION,
+    BaseTopicModel,
+    check_dirichlet,
+    check_given,
+    number_or_name,
 )
+from skdp.topics._given_topics import check_topics
+from skdp.topics._kernels._sweeps import SAMPLERS
+from skdp.topics._lda._sampler import LDASampler
+from skdp.topics._shared._arrays import Documents, LabeledCorpus
+from skdp.topics._shared._bursts import fitted_bursts, make_bursts
 from skdp.topics._shared._fold_in import LikelihoodMixin
 from skdp.topics._shared._pilots import DEFAULT_NUMBER, PilotChoice, choose_number_of_topics
 from skdp.topics._shared._sampler import BestSample
@@ -63,7 +66,7 @@ class InferredNumberModel(BaseTopicModel):
 
     def _start_from(
         self,
-        corpus: SegmentedCorpus | LabeledCorpus,
+        corpus: Documents,
         root: np.random.SeedSequence,
         c: int,
         n_topics: int,
@@ -194,9 +197,7 @@ class PilotedStart:
         self._estimator = estimator
         self._choice: PilotChoice | None = None
 
-    def __call__(
-        self, corpus: SegmentedCorpus | LabeledCorpus, root: np.random.SeedSequence, c: int
-    ) -> Any:
+    def __call__(self, corpus: Documents, root: np.random.SeedSequence, c: int) -> Any:
         """Return the sampler of chain `c`. Pilots do not read labels."""
         estimator = self._estimator
         n_given = estimator._n_fixed + len(estimator._seeded_topics())
@@ -224,24 +225,21 @@ class PilotedStart:
 # Base class of the estimators of table models.
 
 
-_CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
-
 LDA_SWEEPS = 100
 """Number of sweeps of the LDA chain that assigns the first topics with ``init="lda"``."""
 
 
 def topics_by_lda(
-    corpus: SegmentedCorpus | LabeledCorpus,  # labels are of segments
+    corpus: Documents,  # labels are of segments
     n_topics: int,
     hyper: Any,  # with the priors of documents and of topics
-    root: np.random.SeedSequence,
-    c: int,
-) -> NDArray[np.int32]:
+    init_stream: Any,
+    stream: Any,
+) -> Ints:
     """Return the topics of the words in a short chain of latent Dirichlet allocation."""
     lda = LDASampler(
         corpus, n_topics, "segment", hyper.doc_topic_prior, hyper.topic_word_prior,
-        hyper.dirichlet_prior, "random", [derive_stream(root, Role.INIT, c, 1)],
-        [derive_stream(root, Role.INIT, c, 2)],
+        hyper.dirichlet_prior, "random", [init_stream], [stream],
     )  # fmt: skip
     for _ in range(LDA_SWEEPS):
         check_interrupts()
@@ -254,27 +252,63 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
 
     They differ in `_parents`, the prior (lambda_S, lambda_T) of the weights of the document and of
     the previous segment as parents of a segment; a zero excludes the parent.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=20
+        Number of topics K. "auto" infers it: beta are weights of infinitely many topics,
+        `document_concentration` times beta takes the place of `doc_topic_prior`, which must then be
+        "auto", and the attributes are those of one sample (see Notes).
+    document_concentration : float or "auto", default="auto"
+        Used if `n_components` is "auto": concentration of the topic shares of documents, in [1e-8,
+        1e8], how much they are like beta. "auto" draws it given `document_concentration_prior`.
+    document_concentration_prior : (float, float), default=(1.0, 0.1)
+        Shape and rate, in [1e-8, 1e8], of the Gamma prior of a document concentration that is
+        drawn.
+    top_concentration : float or "auto", default="auto"
+        Used if `n_components` is "auto": concentration of the weights beta, in [1e-8, 1e4]. The
+        larger, the more topics, and the longer a sweep. "auto" draws it given
+        `top_concentration_prior`.
+    initial_components : int or "auto", default="auto"
+        Used if `n_components` is "auto": number of topics of a first state that is not given.
+        "auto": pilots choose it, short chains from 1 to 300 topics (whose counts may take 1 GiB).
+        They see four fifths of the words and are judged by the probability of the others. It is 20
+        if X has less than 300 tokens or 20 segments. If no pilot is clearly better than one topic,
+        the fit has one topic, unless topics have seed words or given words. The result depends on
+        this number, because chains rarely split large topics and lose superfluous topics slowly.
+
+    Attributes
+    ----------
+    n_components_ : int
+        With ``n_components="auto"``: number of topics that have words or seed words, in the sample
+        that is shown.
+    n_components_distribution_ : array
+        With ``n_components="auto"``: entry k is P(K = k), over the kept sweeps of all chains.
+    n_effective_components_ : float
+        With ``n_components="auto"``: exp of the entropy of the weights, the number of equally large
+        topics that would be as diverse.
+    initial_components_ : int
+        With ``n_components="auto"``: number of topics of the first state.
+    weights_ : (n_components,) array
+        With ``n_components="auto"``: weights beta of the topics. The remainder to 1 is left for
+        topics that no word has.
+    document_concentration_, top_concentration_ : float
+        With ``n_components="auto"``: values in the sample that is shown, or the given values.
+    burst_concentration_, burst_discount_ : float
+        Only with bursts: posterior means or, if the number of topics is inferred, values in the
+        sample that is shown, or the given values.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **InferredNumberModel._parameter_constraints,
-        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
-        "discount_prior": [tuple, list],
-        "concentration": [_CONCENTRATION, StrOptions({"auto"})],
-        "concentration_prior": [tuple, list],
+        "concentration": [CONCENTRATION, StrOptions({"auto"})],
         "concentration_scope": [StrOptions({"corpus", "document", "segment"})],
-        **BURST_CONSTRAINTS,
-        "burst_scope": [StrOptions({"document", "segment"})],
         "sampler": [StrOptions(set(SAMPLERS))],
         "init": [StrOptions({"random", "lda"}), "array-like"],
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_components": [AT_LEAST_ONE, StrOptions({"auto"})],
         "document_concentration": "no_validation",
         "document_concentration_prior": [tuple, list],
-        "top_concentration": "no_validation",
-        "top_concentration_prior": [tuple, list],
-        "initial_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "max_components": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     _optional_attributes = InferredNumberModel._optional_attributes | frozenset([
@@ -298,9 +332,7 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
 
     # Validation
 
-    @property
-    def _level_of_labels(self) -> str:
-        return "document"
+    _level_of_labels = "document"
 
     def _validate_parameters(self) -> None:
         if self._may_be_open:
@@ -331,11 +363,9 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", self.n_components),
             self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self.discount if isinstance(self.discount, str) else float(self.discount),
+            number_or_name(self.discount),
             check_beta_prior(self.discount_prior, "discount_prior"),
-            self.concentration
-            if isinstance(self.concentration, str)
-            else float(self.concentration),
+            number_or_name(self.concentration),
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
             self.concentration_scope if isinstance(self.concentration, str) else "corpus",
             self._parents,
@@ -367,39 +397,26 @@ class BaseTableModel(LikelihoodMixin, InferredNumberModel):
         return self.n_components, self.sampler, hyper, self._check_init(n_words)
 
     def _start_from(
-        self,
-        corpus: SegmentedCorpus | LabeledCorpus,
-        root: np.random.SeedSequence,
-        c: int,
-        n_topics: int,
-        init: Any,
+        self, corpus: Documents, root: np.random.SeedSequence, c: int, n_topics: int, init: Any
     ) -> TableSampler:
         hyper = self._hyper_parameters_of_fit()
         if isinstance(init, str) and init == "lda":
             nodes = corpus.by_segment(n_topics) if isinstance(corpus, LabeledCorpus) else corpus
-            init = topics_by_lda(nodes, n_topics, hyper, root, c)
-        init_streams = self._streams(root, Role.INIT, c)
-        streams = self._streams(root, Role.SWEEP, c)
-        if self._is_open:
-            return OpenTableSampler(
-                corpus, n_topics, self.sampler, hyper, self._top_level(), self._most_topics, init,
-                init_streams, streams, self.n_jobs, make_bursts(self), self.burst_scope,
-            )  # fmt: skip
-        return TableSampler(
-            corpus, n_topics, self.sampler, hyper, init, init_streams, streams, self.n_jobs,
-            make_bursts(self), self.burst_scope,
-        )  # fmt: skip
+            streams_of_lda = (derive_stream(root, Role.INIT, c, i) for i in (1, 2))
+            init = topics_by_lda(nodes, n_topics, hyper, *streams_of_lda)
+        streams = (self._streams(root, role, c) for role in (Role.INIT, Role.SWEEP))
+        further: Any = init, *streams, self.n_jobs, make_bursts(self), self.burst_scope
+        if not self._is_open:
+            return TableSampler(corpus, n_topics, self.sampler, hyper, *further)
+        top = self._top_level(), self._most_topics
+        return OpenTableSampler(corpus, n_topics, self.sampler, hyper, *top, *further)
 
     def _averaged_model(self) -> TableModel:
         return TableModel(
-            self.components_.astype(np.float32),
-            self.doc_topic_prior_,
-            self.discount_,
-            float(np.mean(self.concentration_)),
-            self._fitted_parents,
-            fitted_bursts(self),
+            self.components_.astype(np.float32), self.doc_topic_prior_, self.discount_,
+            float(np.mean(self.concentration_)), self._fitted_parents, fitted_bursts(self),
             self._fitted_burst_scope,
-        )
+        )  # fmt: skip
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         # A concentration of the corpus is part of the fit; others belong to single documents.

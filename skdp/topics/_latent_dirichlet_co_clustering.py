@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from skdp._checks import check_gamma_prior, check_memory, shorten
-from skdp._numeric._random import Role
-from skdp._sklearn_compat import Interval, StrOptions
-from skdp.data import PartitionedCorpus, SegmentedCorpus
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
+from skdp._numeric import Floats
+from skdp._sklearn_compat import StrOptions
+from skdp.data import SegmentedCorpus
+from skdp.topics._base import (
+    AT_LEAST_ONE,
+    PRIOR,
+    BaseTopicModel,
+    check_dirichlet,
+    check_given,
+)
 from skdp.topics._lda._ldcc import (
     CoClusterAverages,
     CoClusterModel,
-    CoClusterSampler,
     DistributedCoClusterAverages,
     DistributedCoClusterSampler,
 )
@@ -58,63 +61,13 @@ class LatentDirichletCoClustering(BaseTopicModel):
         maximum a posteriori under `dirichlet_prior`. A number, or a single row (n_components,),
         applies to all: document-topics then do not differ, and segments are the documents of latent
         Dirichlet allocation.
-    topic_word_prior : float or "auto", default="auto"
-        Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
-        learns it by maximum a posteriori under `dirichlet_prior`.
-    dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
-        priors.
-    seed_words : dict or None, default=None
-        What some topics are about: a dict from topics to lists of words. A topic is a number
-        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
-        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
-        words keep their numbers; if the number of topics is inferred, they come first, and exist
-        without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int or "auto", default="auto"
-        Pseudo-count of every seed word in its topic, from 1 to 2^20: the prior counts as this many
-        occurrences of the word in the topic. "auto": .75 % of the mean number of words in a topic,
-        with the initial number of topics if it is inferred.
-    fixed_components : (n_fixed, n_features) array-like or None, default=None
-        Known topics: the first topics keep exactly these word probabilities, and the others are
-        learned in addition. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
-        probability 0 never has the topic. Fixed topics replace the first rows of `init`, and have
-        no seed words.
+    topic_word_prior, dirichlet_prior, seed_words, seed_weight, fixed_components
     init : "random" or (n_components, n_features) array, default="random"
         The first state. "random": uniformly random topics of words and of segments. An array of
         word probabilities, such as another model's `components_`: the words are folded into these
         topics, so the word-topics of the two models correspond.
-    max_iter : int, default=500
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
-    thin : int, default=10
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
-    n_samples : int, default=5
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=1
-        Number of independent chains, each from its own first state. Attributes and features come
-        from the chain with the highest mean log joint, scores from all chains.
-    n_shards : int, default=1
-        Number of shards: runs of documents that are swept at the same time, each with the words of
-        the others as they were before the sweep. This is approximate (AD-LDA; if words are rare
-        in all topics, give `topic_word_prior` as a number), and faster with `n_jobs`. 1: exact.
-    transform_max_iter : int, default=100
-        Number of sweeps over each document in `transform` and `score`.
-    transform_burn_in : int or None, default=None
-        Number of these sweeps to discard at the start. None: half.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    max_iter, burn_in, thin, n_samples, n_chains, n_shards, transform_max_iter, transform_burn_in,
+    warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -129,18 +82,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         A row divided by its sum holds the expected shares of word-topics under a document-topic.
     topic_word_prior_ : float
         Posterior means, or the given values.
-    topic_names_ : list of str or None
-        Only if `seed_words` has names: the names of all topics, None for those without.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_features_in_ : int
-        Size of the vocabulary.
-    feature_names_in_ : (n_features,) array of str
-        Only if X was a data frame with string column names.
+    topic_names_, trace_, n_iter_, convergence_, n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -180,7 +122,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTopicModel._parameter_constraints,
-        "n_document_topics": [Interval(Integral, 1, None, closed="left")],
+        "n_document_topics": [AT_LEAST_ONE],
         "document_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "segment_topic_prior": [PRIOR, "array-like", StrOptions({"auto"})],
     }
@@ -211,28 +153,7 @@ class LatentDirichletCoClustering(BaseTopicModel):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.n_components = n_components
-        self.n_document_topics = n_document_topics
-        self.document_topic_prior = document_topic_prior
-        self.segment_topic_prior = segment_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.dirichlet_prior = dirichlet_prior
-        self.seed_words = seed_words
-        self.seed_weight = seed_weight
-        self.fixed_components = fixed_components
-        self.init = init
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.n_shards = n_shards
-        self.transform_max_iter = transform_max_iter
-        self.transform_burn_in = transform_burn_in
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
@@ -240,12 +161,8 @@ class LatentDirichletCoClustering(BaseTopicModel):
         self._check_segment_topic_prior()
 
     def _check_document_topic_prior(self) -> Any:
-        return check_dirichlet(
-            self.document_topic_prior,
-            "document_topic_prior",
-            self.n_document_topics,
-            "n_document_topics",
-        )
+        prior, n = self.document_topic_prior, self.n_document_topics
+        return check_dirichlet(prior, "document_topic_prior", n, "n_document_topics")
 
     def _check_segment_topic_prior(self) -> Any:
         """Return the rows alpha_y as array (Y, K), or "auto"."""
@@ -262,24 +179,14 @@ class LatentDirichletCoClustering(BaseTopicModel):
         return np.array(np.broadcast_to(rows, shape))
 
     _distributed_sampler = DistributedCoClusterSampler
+    _averages = CoClusterAverages, DistributedCoClusterAverages
 
     def _settings_of_samplers(self, n_words: int) -> Any:
         return (
-            self.n_components,
-            self.n_document_topics,
-            self._check_document_topic_prior(),
-            self._check_segment_topic_prior(),
-            self._word_prior(),
-            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            self._check_init(n_words),
-        )
-
-    def _start_local_sampler(
-        self, corpus: SegmentedCorpus, root: np.random.SeedSequence, c: int
-    ) -> CoClusterSampler:
-        streams = (self._streams(root, role, c) for role in (Role.INIT, Role.SWEEP))
-        settings: Any = (*self._settings_of_samplers(corpus.n_features), *streams, self.n_jobs)
-        return CoClusterSampler(corpus, *settings)
+            self.n_components, self.n_document_topics, self._check_document_topic_prior(),
+            self._check_segment_topic_prior(), self._word_prior(),
+            check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"), self._check_init(n_words),
+        )  # fmt: skip
 
     def _check_size(self, corpus: SegmentedCorpus) -> None:
         super()._check_size(corpus)
@@ -290,12 +197,6 @@ class LatentDirichletCoClustering(BaseTopicModel):
             f"n_document_topics={self.n_document_topics} and n_components={self.n_components}: "
             "counts",
         )
-
-    def _make_averages(self) -> CoClusterAverages:
-        return CoClusterAverages()
-
-    def _make_distributed_averages(self) -> DistributedCoClusterAverages:
-        return DistributedCoClusterAverages(is_lasting=True)
 
     def _averaged_model(self) -> CoClusterModel:
         return CoClusterModel(
@@ -316,87 +217,15 @@ class LatentDirichletCoClustering(BaseTopicModel):
     def _n_features_out(self) -> int:
         return len(self.document_topic_prior_)
 
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """Fit topics to X, then return ``transform(X)``.
-
-        The documents are treated as new ones. The shares that the chain itself found for the
-        training documents are in `doc_topic_` and `segment_topic_`.
-
-        Parameters
-        ----------
-        X, y : as in `fit`
-
-        Returns
-        -------
-        (n_documents, n_document_topics) array
-        """
-        return self.fit(X, y).transform(X)
-
-    def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the expected shares of document-topics in documents, E[theta | words, topics].
-
-        Every document has its own short chain with the topics fixed, on a random stream keyed by
-        its content. So the result does not depend on the other documents or on `n_jobs`.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        (n_documents, n_document_topics) array
-            Rows sum to 1. The shares of a document without words are the prior mean. The result for
-            a PartitionedCorpus under ``joblib.parallel_config("dask")`` is a dask.array.Array with
-            one chunk per partition.
-        """
-        if isinstance(X, PartitionedCorpus):
-            return self._predict_parts("transform", X)
-        return self._fold_in(X)[0]
-
-    def transform_segments(self, X: Any) -> NDArray[np.float64]:
-        """Return the expected shares of word-topics in segments, E[pi | words, topics].
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        (n_segments, n_components) array
-            The segments of all documents in order; rows sum to 1. The shares of a segment without
-            words are its expected shares given the rest of its document.
-        """
-        return self._fold_in(X)[1]
-
     @classmethod
-    def from_topics(cls, components: ArrayLike, **params: Any) -> Self:
-        """Return an estimator fitted with given topics, without training documents.
-
-        Parameters
-        ----------
-        components : (n_components, n_features) array-like
-            Non-negative word probabilities of the word-topics; rows are normalized to sum to 1.
-        **params
-            Parameters of the estimator. `document_topic_prior` and `segment_topic_prior` must be
-            numbers; if `segment_topic_prior` has rows, their number is the default of
-            `n_document_topics`. `seed_words` must be None.
-
-        Returns
-        -------
-        Fitted estimator, with all attributes that need no training documents.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `components` or a parameter is invalid, or `seed_words` is given.
-        """
+    def _for_topics(cls, n_topics: int, params: dict[str, Any]) -> Self:
         rows = _as_numbers(params.get("segment_topic_prior"))
         if rows.ndim == 2:
             params = {"n_document_topics": len(rows), **params}
-        return super().from_topics(components, **params)
+        return super()._for_topics(n_topics, params)
 
 
-def _as_numbers(value: Any) -> NDArray[np.float64]:
+def _as_numbers(value: Any) -> Floats:
     """Return an array-like as an array of numbers, or an empty array if that fails."""
     try:
         return np.array(value, dtype=np.float64)

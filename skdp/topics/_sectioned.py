@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._checks import check_beta_prior, check_gamma_prior, is_number, shorten
+from skdp._numeric import Floats
 from skdp._numeric._random import Role, derive_stream
-from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
+from skdp._sklearn_compat import Interval, StrOptions
 from skdp.data import SegmentedCorpus
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet, check_given
+from skdp.topics._base import CONCENTRATION, BaseTopicModel, check_dirichlet, check_given
 from skdp.topics._inferred_number import topics_by_lda
-from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
 from skdp.topics._shared._bursts import (
-    BURST_CONSTRAINTS,
     fitted_bursts,
     make_bursts,
 )
 from skdp.topics._tables._sections import SectionModel, SectionParameters, SectionSampler
 
-_CONCENTRATION = Interval(Real, SMALLEST_CONCENTRATION, LARGEST_CONCENTRATION, closed="both")
 _DISCOUNT = Interval(Real, 0.0, 1.0, closed="left")
 
 
@@ -45,103 +42,29 @@ class SectionedTopicModel(BaseTopicModel):
     With mu, nu and phi integrated out, the topic of every word and the table counts of every
     paragraph and section are drawn by an exact Gibbs sampler. Use it for books, minutes, or all
     articles of an author: a paragraph is then predicted from the words of its section, too. The
-    paragraphs are the segments of X, and the sections are its parts (`SegmentedCorpus.part_ptr`).
+    paragraphs are the segments of X, and the sections are its parts (`SegmentedCorpus.part_ptr`). A
+    document without parts has one section.
 
     Parameters
     ----------
-    n_components : int, default=20
-        Number of topics K.
-    doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
-        Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
-        per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
-        `dirichlet_prior`.
-    topic_word_prior : float or "auto", default="auto"
-        Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
-        learns it by maximum a posteriori under `dirichlet_prior`.
-    dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
-        priors.
-    seed_words : dict or None, default=None
-        What some topics are about: a dict from topics to lists of words. A topic is a number
-        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
-        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
-        words keep their numbers; if the number of topics is inferred, they come first, and exist
-        without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int or "auto", default="auto"
-        Pseudo-count of every seed word in its topic, from 1 to 2^20: the prior counts as this many
-        occurrences of the word in the topic. "auto": .75 % of the mean number of words in a topic,
-        with the initial number of topics if it is inferred.
-    fixed_components : (n_fixed, n_features) array-like or None, default=None
-        Known topics: the first topics keep exactly these word probabilities, and the others are
-        learned in addition. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
-        probability 0 never has the topic. Fixed topics replace the first rows of `init`, and have
-        no seed words.
+    n_components, doc_topic_prior, topic_word_prior, dirichlet_prior, seed_words, seed_weight,
+    fixed_components
     discount : float in [0, 1), "auto", or a pair of these, default=0.0
         Discounts a of the Poisson-Dirichlet processes of sections and of paragraphs; one value is
         that of both levels. "auto" draws a level's discount in every sweep under `discount_prior`.
-    discount_prior : (float, float), default=(1.0, 1.0)
-        Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
+    discount_prior
     concentration : float, "auto", or a pair of these, default="auto"
         Concentrations b of sections and of paragraphs, in [1e-8, 1e12]: how closely sections follow
         their document, measured in tables of their paragraphs, and paragraphs their section,
         measured in words. One value is that of both levels. "auto" draws a level's concentration in
         every sweep under `concentration_prior`.
-    concentration_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
-    burst_concentration : float, "auto" or None, default=None
-        Bursts of words: a word that occurs in a document (in a segment, if `level` or `burst_scope`
-        is "segment") is likely to recur there. Each document has its own version of every topic's
-        words, psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the
-        topic, measured in words: after b_w words of a topic, the next one repeats one of them with
-        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`; from
-        given topics (`from_topics`) nothing can be drawn, and there are no bursts. None: no bursts.
-    burst_concentration_prior : (float, float), default=(1.0, 0.001)
-        Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
-    burst_discount : float in [0, 1) or "auto", default=0.0
-        Discount a_w of bursts. "auto" draws it in every sweep under a uniform prior. It has no
-        effect without bursts.
-    burst_scope : {"document", "segment"}, default="document"
-        The unit of bursts: whether words recur in a document or in a segment.
-    init : "random", "lda" or (n_components, n_features) array, default="random"
-        The first state. "random": uniformly random topics. "lda": words start with the topics of an
-        LDA chain of 100 sweeps, with segments as documents. An array of word probabilities, such as
-        another model's `components_`: the words are folded into these topics, so the topics of the
-        two models correspond.
-    max_iter : int, default=500
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
-    thin : int, default=10
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
-    n_samples : int, default=5
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=1
-        Number of independent chains, each from its own first state. Attributes and features come
-        from the chain with the highest mean log joint, scores from all chains.
-    transform_max_iter : int, default=100
-        Number of sweeps over each document in `transform` and `score`.
-    transform_burn_in : int or None, default=None
-        Number of these sweeps to discard at the start. None: half.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    concentration_prior, burst_concentration, burst_concentration_prior, burst_discount,
+    burst_scope, init, max_iter, burn_in, thin, n_samples, n_chains, transform_max_iter,
+    transform_burn_in, warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
-    components_ : (n_components, n_features) array
-        Word probabilities of the topics, E[phi]. Rows sum to 1.
-    doc_topic_ : (n_documents, n_components) array
-        Topic shares of the training documents, E[mu].
+    components_, doc_topic_
     section_topic_ : (n_sections, n_components) array
         Topic shares of the training sections, in the order of `SegmentedCorpus.part_ptr`.
     segment_topic_ : (n_segments, n_components) array
@@ -151,20 +74,8 @@ class SectionedTopicModel(BaseTopicModel):
         Posterior mean, or the given value.
     discount_, concentration_ : (2,) arrays
         Posterior means, or the given values, of sections and of paragraphs.
-    burst_concentration_, burst_discount_ : float
-        Only with bursts: posterior means, or the given values.
-    topic_names_ : list of str or None
-        Only if `seed_words` has names: the names of all topics, None for those without.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_features_in_ : int
-        Size of the vocabulary.
-    feature_names_in_ : (n_features,) array of str
-        Only if X was a data frame with string column names.
+    burst_concentration_, burst_discount_, topic_names_, trace_, n_iter_, convergence_,
+    n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -217,14 +128,9 @@ class SectionedTopicModel(BaseTopicModel):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseTopicModel._parameter_constraints,
-        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
         "discount": "no_validation",
-        "discount_prior": [tuple, list],
         "concentration": "no_validation",
-        "concentration_prior": [tuple, list],
         "init": [StrOptions({"random", "lda"}), "array-like"],
-        **BURST_CONSTRAINTS,
-        "burst_scope": [StrOptions({"document", "segment"})],
     }
 
     _takes_partitions = False
@@ -262,33 +168,7 @@ class SectionedTopicModel(BaseTopicModel):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.n_components = n_components
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.dirichlet_prior = dirichlet_prior
-        self.seed_words = seed_words
-        self.seed_weight = seed_weight
-        self.fixed_components = fixed_components
-        self.discount = discount
-        self.discount_prior = discount_prior
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.burst_concentration = burst_concentration
-        self.burst_concentration_prior = burst_concentration_prior
-        self.burst_discount = burst_discount
-        self.burst_scope = burst_scope
-        self.init = init
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.transform_max_iter = transform_max_iter
-        self.transform_burn_in = transform_burn_in
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     # Validation
 
@@ -303,7 +183,7 @@ class SectionedTopicModel(BaseTopicModel):
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
             _check_levels(self.discount, "discount", _DISCOUNT),
             check_beta_prior(self.discount_prior, "discount_prior"),
-            _check_levels(self.concentration, "concentration", _CONCENTRATION),
+            _check_levels(self.concentration, "concentration", CONCENTRATION),
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
         )
 
@@ -315,7 +195,8 @@ class SectionedTopicModel(BaseTopicModel):
         init = self._check_init(corpus.n_features)
         given = self._section_parameters()._replace(topic_word_prior=self._word_prior())
         if isinstance(init, str) and init == "lda":
-            init = topics_by_lda(corpus, self.n_components, given, root, c)
+            streams = (derive_stream(root, Role.INIT, c, i) for i in (1, 2))
+            init = topics_by_lda(corpus, self.n_components, given, *streams)
         return SectionSampler(
             corpus, self.n_components, given, init, derive_stream(root, Role.INIT, c),
             derive_stream(root, Role.SWEEP, c), make_bursts(self), self.burst_scope,
@@ -345,46 +226,7 @@ class SectionedTopicModel(BaseTopicModel):
 
     # Public methods
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit topics to documents made of sections of paragraphs.
-
-        Parameters
-        ----------
-        X : SegmentedCorpus, list of documents, or (n_documents, n_features) count matrix
-            Each document in a list is a list of sections, each a list of paragraphs, each a
-            sequence of word ids. The parts of a corpus (`part_ptr`) are the sections and its
-            segments the paragraphs. A document that is not divided into parts has one section;
-            each row of a matrix is a document of one paragraph.
-        y : ignored
-            But sets of topics, which are labels of documents in other models, are refused.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X or a parameter is invalid. The estimator is left unchanged.
-        KeyboardInterrupt
-            If interrupted, at the end of the current sweep. It is fitted with the samples so far,
-            in the burn-in with the current state unless it was fitted before; another `fit` with
-            ``warm_start=True`` continues.
-
-        Warns
-        -----
-        UserWarning
-            If a seed word is not in the vocabulary; it is named. If y is a matrix of zeros and
-            ones.
-        ConvergenceWarning
-            If the log joint of a chain still climbs, or there are fewer than 12 sweeps after the
-            burn-in, too few to judge; raise `max_iter` then.
-            If chains plainly disagree; compare them in `trace_` then.
-        """
-        return self._fit(X, y)
-
-    def transform_sections(self, X: Any) -> NDArray[np.float64]:
+    def transform_sections(self, X: Any) -> Floats:
         """Return the expected topic shares of sections given their words and the topics.
 
         Parameters

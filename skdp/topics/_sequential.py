@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
-from skdp._sklearn_compat import Interval
+from skdp.topics._base import AT_LEAST_ONE
 from skdp.topics._inferred_number import BaseTableModel
 
 
@@ -33,130 +32,25 @@ class SequentialLDA(BaseTableModel):
     ----------
     n_components : int, default=20
         Number of topics K.
-    doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
-        Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
-        per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
-        `dirichlet_prior`.
-    topic_word_prior : float or "auto", default="auto"
-        Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
-        learns it by maximum a posteriori under `dirichlet_prior`.
-    dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
-        priors.
-    seed_words : dict or None, default=None
-        What some topics are about: a dict from topics to lists of words. A topic is a number
-        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
-        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
-        words keep their numbers; if the number of topics is inferred, they come first, and exist
-        without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int or "auto", default="auto"
-        Pseudo-count of every seed word in its topic, from 1 to 2^20: the prior counts as this many
-        occurrences of the word in the topic. "auto": .75 % of the mean number of words in a topic,
-        with the initial number of topics if it is inferred.
-    fixed_components : (n_fixed, n_features) array-like or None, default=None
-        Known topics: the first topics keep exactly these word probabilities, and the others are
-        learned in addition. Rows sum to 1; numbers below 1e-17 count as 0, and a word of
-        probability 0 never has the topic. Fixed topics replace the first rows of `init`, and have
-        no seed words.
-    discount : float in [0, 1) or "auto", default=0.0
-        Discount a of the Poisson-Dirichlet process. "auto" draws it in every sweep under
-        `discount_prior`.
-    discount_prior : (float, float), default=(1.0, 1.0)
-        Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
-    concentration : float or "auto", default="auto"
-        Concentration b of the Poisson-Dirichlet process, in [1e-8, 1e12]: how closely segments
-        follow what they vary around, measured in words. "auto" draws it in every sweep under
-        `concentration_prior`.
-    concentration_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
-    concentration_scope : {"corpus", "document", "segment"}, default="corpus"
-        "corpus": all segments share one learned `concentration`. "document" or "segment": each
-        document or each segment draws its own under `concentration_prior`, new documents when they
-        are folded in. If `concentration` is a number, the scope has no effect.
-    burst_concentration : float, "auto" or None, default=None
-        Bursts of words: a word that occurs in a document (in a segment, if `level` or `burst_scope`
-        is "segment") is likely to recur there. Each document has its own version of every topic's
-        words, psi_dk ~ PYP(a_w, b_w, phi_k), and b_w, in [1e-8, 1e8], is how closely it follows the
-        topic, measured in words: after b_w words of a topic, the next one repeats one of them with
-        probability 1 / 2. "auto" draws b_w in every sweep under `burst_concentration_prior`; from
-        given topics (`from_topics`) nothing can be drawn, and there are no bursts. None: no bursts.
-    burst_concentration_prior : (float, float), default=(1.0, 0.001)
-        Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
-    burst_discount : float in [0, 1) or "auto", default=0.0
-        Discount a_w of bursts. "auto" draws it in every sweep under a uniform prior. It has no
-        effect without bursts.
-    burst_scope : {"document", "segment"}, default="document"
-        The unit of bursts: whether words recur in a document or in a segment.
-    sampler : {"btigs", "cmgs", "ssa"}, default="btigs"
-        Blocked table indicators, collapsed multiplicities or seating arrangements. All are exact;
-        "btigs" is the fastest. A sweep of "ssa" takes time quadratic in the number of tables of a
-        segment.
-    init : "random", "lda" or (n_components, n_features) array, default="random"
-        The first state. "random": uniformly random topics. "lda": words start with the topics of an
-        LDA chain of 100 sweeps, with segments as documents. An array of word probabilities, such as
-        another model's `components_`: the words are folded into these topics, so the topics of the
-        two models correspond.
-    max_iter : int, default=500
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
-    thin : int, default=10
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
-    n_samples : int, default=5
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=1
-        Number of independent chains, each from its own first state. Attributes and features come
-        from the chain with the highest mean log joint, scores from all chains.
-    n_shards : int, default=1
-        Number of shards: runs of documents that are swept at the same time, each with the words of
-        the others as they were before the sweep. This is approximate (AD-LDA; if words are rare
-        in all topics, give `topic_word_prior` as a number), and faster with `n_jobs`. 1: exact.
-    transform_max_iter : int, default=100
-        Number of sweeps over each document in `transform` and `score`.
-    transform_burn_in : int or None, default=None
-        Number of these sweeps to discard at the start. None: half.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    doc_topic_prior, topic_word_prior, dirichlet_prior, seed_words, seed_weight, fixed_components,
+    discount, discount_prior, concentration, concentration_prior, concentration_scope,
+    burst_concentration, burst_concentration_prior, burst_discount, burst_scope, sampler, init,
+    max_iter, burn_in, thin, n_samples, n_chains, n_shards, transform_max_iter, transform_burn_in,
+    warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
-    components_ : (n_components, n_features) array
-        Word probabilities of the topics, E[phi]. Rows sum to 1.
+    components_
     doc_topic_ : (n_documents, n_components) array
         Topic shares around which the first segments of the training documents vary, E[mu].
-    segment_topic_ : (n_segments, n_components) array
-        Topic shares of the training segments, E[nu].
+    segment_topic_
     doc_topic_prior_ : (n_components,) array
     topic_word_prior_, discount_ : float
         Posterior means, or the given values.
-    concentration_ : float, or (n_documents,) or (n_segments,) array
-        Posterior mean, or the given value; an array with `concentration_scope` "document" or
-        "segment".
+    concentration_
     burst_concentration_, burst_discount_ : float
         Only with bursts: posterior means, or the given values.
-    topic_names_ : list of str or None
-        Only if `seed_words` has names: the names of all topics, None for those without.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_features_in_ : int
-        Size of the vocabulary.
-    feature_names_in_ : (n_features,) array of str
-        Only if X was a data frame with string column names.
+    topic_names_, trace_, n_iter_, convergence_, n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -211,11 +105,13 @@ class SequentialLDA(BaseTableModel):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseTableModel._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [AT_LEAST_ONE],
     }
 
     _segments_are_ordered = True
     _may_be_open = False
+
+    _parents = (0.0, 1.0)
 
     def __init__(
         self,
@@ -251,37 +147,4 @@ class SequentialLDA(BaseTableModel):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.n_components = n_components
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.dirichlet_prior = dirichlet_prior
-        self.seed_words = seed_words
-        self.seed_weight = seed_weight
-        self.fixed_components = fixed_components
-        self.discount = discount
-        self.discount_prior = discount_prior
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.concentration_scope = concentration_scope
-        self.burst_concentration = burst_concentration
-        self.burst_concentration_prior = burst_concentration_prior
-        self.burst_discount = burst_discount
-        self.burst_scope = burst_scope
-        self.sampler = sampler
-        self.init = init
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.n_shards = n_shards
-        self.transform_max_iter = transform_max_iter
-        self.transform_burn_in = transform_burn_in
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    @property
-    def _parents(self) -> tuple[float, float]:
-        return (0.0, 1.0)
+        self._store(locals())

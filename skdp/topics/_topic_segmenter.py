@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,16 +11,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_beta_prior, check_count, check_gamma_prior, is_number, shorten
 from skdp._fit import FitState
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.inference._chain import check_interrupts
-from skdp.topics._base import PRIOR, BaseTopicModel, check_dirichlet
-from skdp.topics._inferred_number import LDA_SWEEPS
+from skdp.topics._base import (
+    AT_LEAST_ONE,
+    CONCENTRATION,
+    BaseTopicModel,
+    check_dirichlet,
+    check_given,
+    number_or_name,
+)
+from skdp.topics._inferred_number import topics_by_lda
 from skdp.topics._kernels._lda import seat_randomly
-from skdp.topics._lda._sampler import LDASampler
-from skdp.topics._shared._arrays import WordPrior
-from skdp.topics._shared._bursts import BURST_CONSTRAINTS
+from skdp.topics._shared._arrays import Stream, WordPrior
 from skdp.topics._shared._fold_in import fold_in_documents
 from skdp.topics._shared._sampler import START_TOPIC_WORD_PRIOR
 from skdp.topics._tables._segmenter import (
@@ -48,10 +54,10 @@ up to the first, or those within one of the distances, less the median of all, t
 most probable of many divisions has a few cuts in words without any order, too."""
 
 
-def _is_sure(probabilities: NDArray[np.float64], cut: int, has_own_words: bool) -> bool:
+def _is_sure(probabilities: Floats, cut: int, has_own_words: bool) -> bool:
     """Return whether there is probably a cut near the gap before unit `cut`."""
 
-    def near(distance: int) -> NDArray[np.float64]:
+    def near(distance: int) -> Floats:
         return probabilities[max(cut - 1 - distance, 0) : cut + distance]
 
     if near(1).sum() >= _SURE:
@@ -94,41 +100,20 @@ class TopicSegmenter(BaseTopicModel):
     n_components : int or "auto", default="auto"
         Number of topics K. "auto": 1 for fewer than 30 documents, otherwise the number of documents
         or 200, whichever is smaller. Many are better: parts differ by their topics.
-    doc_topic_prior : float, (n_components,) array, "auto" or "auto-symmetric", default="auto"
-        Dirichlet prior alpha of topic shares, per topic, in [1e-8, 1e8]. "auto" learns one value
-        per topic, "auto-symmetric" one value for all topics, by maximum a posteriori under
-        `dirichlet_prior`.
-    topic_word_prior : float or "auto", default="auto"
-        Dirichlet prior gamma of the word probabilities of a topic, per word, in [1e-8, 1e8]. "auto"
-        learns it by maximum a posteriori under `dirichlet_prior`.
-    dirichlet_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate, in [1e-8, 1e8], of the Gamma prior on every learned entry of the Dirichlet
-        priors.
-    seed_words : dict or None, default=None
-        What some topics are about: a dict from topics to lists of words. A topic is a number
-        from 0, or a name, which takes the lowest free number. A word is a word id or, if X is the
-        corpus of a `SegmentVectorizer` or a data frame of counts, the word itself. Topics with seed
-        words keep their numbers; if the number of topics is inferred, they come first, and exist
-        without words, too. With ``init="random"`` words start with topics drawn from this prior.
-    seed_weight : int or "auto", default="auto"
-        Pseudo-count of every seed word in its topic, from 1 to 2^20: the prior counts as this many
-        occurrences of the word in the topic. "auto": .75 % of the mean number of words in a topic,
-        with the initial number of topics if it is inferred.
+    doc_topic_prior, topic_word_prior, dirichlet_prior, seed_words, seed_weight
     concentration : float or "auto", default=100.0
         Concentration b of the shares of parts, in [1e-8, 1e12]: how closely parts follow their
         document, measured in words. "auto" draws it under `concentration_prior`, with which the
         chain may come to a state in which every part has one topic and cuts no longer move: compare
         several values instead.
-    concentration_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
+    concentration_prior
     burst_concentration : float, "auto" or None, default="auto"
         Concentration b_w of the words of parts around those of the only topic, in words, from 1e-8
         to 1e8: the larger, the fewer parts. "auto" draws it in every sweep under
         `burst_concentration_prior`, but not below .75 times the mean number of words in a document,
         because small values find ever finer parts. None, and "auto" with several topics or with
         given ones (`from_topics`): parts differ by their topics only. A number needs one topic.
-    burst_concentration_prior : (float, float), default=(1.0, 0.001)
-        Shape and rate of the Gamma prior on a drawn `burst_concentration`, in [1e-8, 1e8].
+    burst_concentration_prior
     cut_probability : float or "auto", default=0.1
         Prior probability rho of a cut in a gap, between 0 and 1. Where the words are informative,
         its value matters little. "auto" draws it under `cut_prior`: for texts that do change their
@@ -146,32 +131,8 @@ class TopicSegmenter(BaseTopicModel):
         are folded into these topics.
     max_iter : int, default=200
         Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
-    thin : int, default=10
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
-    n_samples : int, default=5
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=1
-        Number of independent chains, each from its own first state. Attributes and features come
-        from the chain with the highest mean log joint, scores from all chains.
-    transform_max_iter : int, default=100
-        Number of sweeps over each document in `transform` and `score`.
-    transform_burn_in : int or None, default=None
-        Number of these sweeps to discard at the start. None: half.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    burn_in, thin, n_samples, n_chains, transform_max_iter, transform_burn_in, warm_start, n_jobs,
+    random_state, verbose
 
     Attributes
     ----------
@@ -182,10 +143,7 @@ class TopicSegmenter(BaseTopicModel):
         Numbers of parts of the training documents if gaps with a probability above .5 are cut.
     cut_probability_, concentration_, topic_word_prior_ : float
         Posterior means, or the given values.
-    components_ : (n_components, n_features) array
-        Word probabilities of the topics, E[phi]. Rows sum to 1.
-    doc_topic_ : (n_documents, n_components) array
-        Topic shares of the training documents, E[mu].
+    components_, doc_topic_
     segment_topic_ : (n_units, n_components) array
         Topic shares of the units of all training documents: those of their parts, averaged.
     doc_topic_prior_ : (n_components,) array
@@ -193,18 +151,7 @@ class TopicSegmenter(BaseTopicModel):
         Number of topics.
     burst_concentration_ : float
         Only if parts have words of their own: posterior mean, or the given value.
-    topic_names_ : list of str or None
-        Only if `seed_words` has names: the names of all topics, None for those without.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_features_in_ : int
-        Size of the vocabulary.
-    feature_names_in_ : (n_features,) array of str
-        Only if X was a data frame with string column names.
+    topic_names_, trace_, n_iter_, convergence_, n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -250,23 +197,18 @@ class TopicSegmenter(BaseTopicModel):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseTopicModel._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "burst_concentration": BURST_CONSTRAINTS["burst_concentration"],
-        "burst_concentration_prior": [tuple, list],
-        "doc_topic_prior": [PRIOR, "array-like", StrOptions({"auto", "auto-symmetric"})],
-        "concentration": [Interval(Real, 1e-8, 1e12, closed="both"), StrOptions({"auto"})],
-        "concentration_prior": [tuple, list],
+        "n_components": [AT_LEAST_ONE, StrOptions({"auto"})],
+        "concentration": [CONCENTRATION, StrOptions({"auto"})],
         "cut_probability": [Interval(Real, 0.0, 1.0, closed="neither"), StrOptions({"auto"})],
         "cut_prior": [tuple, list],
-        "max_units": [Interval(Integral, 1, None, closed="left"), None],
+        "max_units": [AT_LEAST_ONE, None],
         "init": [StrOptions({"random", "lda"}), "array-like"],
     }
 
     _segments_are_ordered = True
     _takes_partitions = False
     _most_topics = None
-
-    _optional_attributes = BaseTopicModel._optional_attributes | {"burst_concentration_"}
+    _n_named_topics = 0  # y does not name topics
 
     def __init__(
         self,
@@ -297,31 +239,7 @@ class TopicSegmenter(BaseTopicModel):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.n_components = n_components
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.dirichlet_prior = dirichlet_prior
-        self.seed_words = seed_words
-        self.seed_weight = seed_weight
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.burst_concentration = burst_concentration
-        self.burst_concentration_prior = burst_concentration_prior
-        self.cut_probability = cut_probability
-        self.cut_prior = cut_prior
-        self.max_units = max_units
-        self.init = init
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.transform_max_iter = transform_max_iter
-        self.transform_burn_in = transform_burn_in
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     # Validation
 
@@ -341,10 +259,6 @@ class TopicSegmenter(BaseTopicModel):
     def _numbers_topics(self) -> bool:
         return not isinstance(self.n_components, str)
 
-    @property
-    def _n_named_topics(self) -> int:
-        return 0  # y does not name topics
-
     def _n_first_topics(self, X: Any) -> int:
         if self._numbers_topics:
             return int(self.n_components)
@@ -353,10 +267,7 @@ class TopicSegmenter(BaseTopicModel):
         return max(n_topics, len(self._seeded_topics()))
 
     def _cut_parameters(self, n_topics: int) -> CutParameters:
-        def number(value: Any) -> Any:
-            return value if value is None or isinstance(value, str) else float(value)
-
-        bursts = number(self.burst_concentration)
+        bursts = number_or_name(self.burst_concentration)
         if n_topics > 1:
             if isinstance(bursts, float):
                 raise ValueError(
@@ -368,9 +279,9 @@ class TopicSegmenter(BaseTopicModel):
             check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics),
             self._topic_word_prior(),
             check_gamma_prior(self.dirichlet_prior, "dirichlet_prior"),
-            number(self.concentration),
+            number_or_name(self.concentration),
             check_gamma_prior(self.concentration_prior, "concentration_prior"),
-            number(self.cut_probability),
+            number_or_name(self.cut_probability),
             check_beta_prior(self.cut_prior, "cut_prior"),
             None if self.max_units is None else int(self.max_units),
             bursts,
@@ -409,8 +320,8 @@ class TopicSegmenter(BaseTopicModel):
         return best
 
     def _draw_topics(
-        self, corpus: SegmentedCorpus, parameters: CutParameters, stream: NDArray[np.uint64]
-    ) -> NDArray[np.int32]:
+        self, corpus: SegmentedCorpus, parameters: CutParameters, stream: Stream
+    ) -> Ints:
         """Draw the first topics of the words."""
         topics, prior = np.empty(len(corpus.tokens), dtype=np.int32), parameters.topic_word_prior
         n_topics = self._n_first_topics(corpus)
@@ -425,20 +336,11 @@ class TopicSegmenter(BaseTopicModel):
         self, data: KnownUnits, starts: NDArray[np.bool_], seed: np.random.SeedSequence
     ) -> tuple[float, SegmenterSampler]:
         """Return the mean log joint of a chain's first sweeps after those of LDA, and the chain."""
-        given, n_topics = (
-            self._cut_parameters_of_fit(data.corpus),
-            self._n_first_topics(data.corpus),
-        )
-        lda = LDASampler(  # its nodes are the pieces that begin at `starts`
-            join_units(data.corpus, starts), n_topics, "segment", given.doc_topic_prior,
-            given.topic_word_prior, given.dirichlet_prior, "random",
-            [derive_stream(seed, Role.INIT)], [derive_stream(seed, Role.SWEEP)],
-        )  # fmt: skip
-        for _ in range(LDA_SWEEPS):
-            check_interrupts()
-            lda.sweep()
-        stream = derive_stream(seed, Role.PILOT)
-        chain = SegmenterSampler(data, n_topics, given, lda.topics, stream)
+        given = self._cut_parameters_of_fit(data.corpus)
+        n_topics = self._n_first_topics(data.corpus)
+        streams = (derive_stream(seed, role) for role in (Role.INIT, Role.SWEEP))
+        topics = topics_by_lda(join_units(data.corpus, starts), n_topics, given, *streams)
+        chain = SegmenterSampler(data, n_topics, given, topics, derive_stream(seed, Role.PILOT))
         logs = []
         for _ in range(_FIRST_SWEEPS):
             check_interrupts()
@@ -448,7 +350,7 @@ class TopicSegmenter(BaseTopicModel):
 
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
-        corpus = state.runs[0].sampler.corpus
+        corpus = state.runs[0].sampler._whole
         cut_proba = split_units(corpus, attributes["cut_proba_"])
         n_cuts = np.array([np.count_nonzero(p > 0.5) for p in cut_proba], dtype=np.int64)
         return {
@@ -468,16 +370,10 @@ class TopicSegmenter(BaseTopicModel):
 
     def _given_attributes(self, n_topics: int) -> dict[str, Any]:
         prior = check_dirichlet(self.doc_topic_prior, "doc_topic_prior", n_topics)
-        given = {
-            "doc_topic_prior": prior,
-            "concentration": self.concentration,
+        check_given({
+            "doc_topic_prior": prior, "concentration": self.concentration,
             "cut_probability": self.cut_probability,
-        }
-        for name, value in given.items():
-            if isinstance(value, str):
-                raise ValueError(
-                    f"{name} must be given as numbers if topics are given, got {shorten(value)}."
-                )
+        })  # fmt: skip
         return {
             "doc_topic_prior_": prior,
             "concentration_": float(self.concentration),
@@ -527,7 +423,7 @@ class TopicSegmenter(BaseTopicModel):
         """
         return self._fit(X, y)
 
-    def predict_proba(self, X: Any) -> list[NDArray[np.float64]]:
+    def predict_proba(self, X: Any) -> list[Floats]:
         """Return the probability of a cut in every gap between two units.
 
         Every document has its own short chain for each stored sample, with the topics fixed; exact
@@ -545,9 +441,7 @@ class TopicSegmenter(BaseTopicModel):
         corpus, shares = self._fold_in_each(X)
         return split_units(corpus, np.mean([each[2] for each in shares], axis=0))
 
-    def predict(
-        self, X: Any, *, n_parts: Any = None, max_words: int | None = None
-    ) -> list[NDArray[np.int64]]:
+    def predict(self, X: Any, *, n_parts: Any = None, max_words: int | None = None) -> list[Places]:
         """Return where documents change their subject.
 
         It is the most probable division of each document as a whole, given the expected topics of

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count, check_how_many, check_word_names, is_number
 from skdp._merge_tree import MergeTree, check_at_most
+from skdp._numeric import Floats, Places
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.metrics import hellinger_distance
 from skdp.topics._kernels._counts import merge_topics
@@ -86,10 +87,10 @@ class TopicTable(Sequence[TopicRow]):
 
 def choose_representatives(
     corpus: SegmentedCorpus,
-    segment_topic: NDArray[np.float64],
+    segment_topic: Floats,
     components: NDArray[np.floating],
     n_segments: int,
-) -> list[NDArray[np.int64]]:
+) -> list[Places]:
     """Return up to `n_segments` segments of each document, in reading order."""
     lengths, part_ptr = np.diff(corpus.segment_ptr), corpus._own_parts()
     found = []
@@ -108,7 +109,7 @@ def choose_representatives(
     return found
 
 
-def _rank(sums: NDArray[np.float64]) -> NDArray[np.int64]:
+def _rank(sums: Floats) -> Places:
     """Return the segments of a part that have words, the nearest to the whole part first."""
     filled = np.flatnonzero(sums.sum(axis=1))
     if len(filled) == 0:
@@ -136,10 +137,10 @@ _N_TOP_WORDS, _N_DOCUMENTS, _N_NAME_WORDS, _N_ROWS = 10, 5, 3, 20
 class WordsOfTopicsMixin:
     """Mixin of the topic models: topics as people read them, and views with fewer topics."""
 
-    components_: NDArray[np.float64]
-    doc_topic_: NDArray[np.float64]
+    components_: Floats
+    doc_topic_: Floats
     n_features_in_: int
-    _topic_tokens: NDArray[np.float64]
+    _topic_tokens: Floats
     """Expected numbers of training tokens of the topics, (K,); missing if topics were given."""
 
     _documents_share_topics: bool
@@ -327,7 +328,7 @@ class WordsOfTopicsMixin:
         n = check_how_many(n_documents, "n_documents", _N_DOCUMENTS, len(shares), largest)
         return np.argsort(-shares.T, axis=1, kind="stable")[:, :n]
 
-    def representative_segments(self, X: Any, n_segments: int = 3) -> list[NDArray[np.int64]]:
+    def representative_segments(self, X: Any, n_segments: int = 3) -> list[Places]:
         """Return representative segments of every document, such as for a summary.
 
         The topics of their words are the most similar to the topics of the whole document by the
@@ -434,7 +435,7 @@ class WordsOfTopicsMixin:
             feature_names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
         return check_word_names(feature_names, self.n_features_in_)
 
-    def _tokens_of_topics(self, user: str) -> NDArray[np.float64]:
+    def _tokens_of_topics(self, user: str) -> Floats:
         """Return expected numbers of training tokens, (K,)."""
         if not hasattr(self, "_topic_tokens"):
             raise ValueError(
@@ -443,9 +444,7 @@ class WordsOfTopicsMixin:
             )
         return self._topic_tokens
 
-    def _relevance(
-        self, relevance: float, components: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def _relevance(self, relevance: float, components: Floats | None = None) -> Floats:
         """Return the criterion by which words are ordered, (K, W): probabilities or relevances."""
         if not is_number(relevance) or not 0.0 <= relevance <= 1.0:
             raise ValueError(f"relevance must be a number in [0, 1], got {relevance!r}.")
@@ -496,11 +495,10 @@ class WordsOfTopicsMixin:
             raise TypeError(f"{type(self).__name__} has two kinds of topics, which have no tree.")
         if self._rest_of_tree is not None:
             return self._rest_of_tree
-        estimator: Any = self
-        tokens = estimator._tokens_of_topics("topic_tree")
+        tokens = self._tokens_of_topics("topic_tree")
         return make_topic_tree(self.components_, tokens, self._pseudo_counts())
 
-    def _pseudo_counts(self) -> NDArray[np.float64]:
+    def _pseudo_counts(self) -> Floats:
         """Return the part that the prior has in the counts of words, (K, W)."""
         estimator: Any = self
         counts = np.empty_like(self.components_)
@@ -567,9 +565,9 @@ class WordsOfTopicsMixin:
 
 
 def make_topic_tree(
-    components: NDArray[np.float64],  # (K, W)
-    tokens: NDArray[np.float64],  # (K,)
-    pseudo_counts: NDArray[np.float64],  # (K, W), a_kw of the prior; 0 if the words are given
+    components: Floats,  # (K, W)
+    tokens: Floats,  # (K,)
+    pseudo_counts: Floats,  # (K, W), a_kw of the prior; 0 if the words are given
 ) -> MergeTree:
     """Return the tree of greedy merges of topics."""
     totals = tokens + pseudo_counts.sum(axis=1)
@@ -603,6 +601,6 @@ def _join_names(names: list[str | None], labels: NDArray[np.intp]) -> list[str |
     return [" + ".join(parts) or None for parts in joined]
 
 
-def effective_number(weights: NDArray[np.float64]) -> float:
+def effective_number(weights: Floats) -> float:
     """Return the exponential of the entropy of weights, which are scaled to a sum of 1."""
     return float(np.exp(entropy(weights)))

@@ -729,6 +729,15 @@ def gather_burst_evidence(node_ptr, topics, bursts, base, learns_discount, rng):
     return first, second
 
 
+@njit_internal_nogc
+def log_seats(n, t, tables):
+    """Return log (b|a)_t / (b)_n, with the concentration and the discount of `tables`."""
+    result = -log_rising(tables.concentration, n)
+    for m in range(t):
+        result += math.log(tables.concentration + tables.discount * m)
+    return result
+
+
 @njit
 def log_probability_of_seats(node_ptr, topics, bursts, base):
     """Return log p(seats | z), without the words of the tables."""

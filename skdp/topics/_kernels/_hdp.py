@@ -51,6 +51,7 @@ from skdp.topics._kernels._counts import (
     leave_seat,
     lift_table,
     log_rising,
+    log_seats,
     put_table,
     weigh,
 )
@@ -368,15 +369,6 @@ def launch(n_members, forgets, pair, tokens, node_of, eta, tables, division, rng
         share_prior(division)
         sweep_sides(n_members, forgets, False, pair, tokens, node_of, eta, tables, division, rng)
     return draw_side_tables(n_members, node_of, tables, division, rng)
-
-
-@njit_internal_nogc
-def log_seats(n, t, tables):
-    """Return log (b|a)_t / (b)_n."""
-    result = -log_rising(tables.concentration, n)
-    for m in range(t):
-        result += math.log(tables.concentration + tables.discount * m)
-    return result
 
 
 @njit_internal_nogc

@@ -42,7 +42,6 @@ all topics are reweighed after a table was opened or closed. Bursts are as in `_
 
 # mypy: ignore-errors
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +65,7 @@ from skdp.topics._kernels._chain import (
     remove_word,
     weigh_word,
 )
-from skdp.topics._kernels._counts import AHEAD, MORE, log_rising
+from skdp.topics._kernels._counts import AHEAD, MORE, log_rising, log_seats
 from skdp.topics._kernels._sweeps import add_probabilities
 from skdp.topics._kernels._tables import count_word
 
@@ -383,15 +382,6 @@ def add_all_estimates(
         )  # fmt: skip
 
 
-@njit_internal
-def log_prior_of_node(n_customers, n_tables, level):
-    """Return log (b|a)_T / (b)_N."""
-    result = -log_rising(level.concentration, n_customers)
-    for m in range(n_tables):
-        result += math.log(level.concentration + level.discount * m)
-    return result
-
-
 @njit
 def log_prior_of_all(corpus, state, sections, paragraphs, alpha, n_k):
     """Return log p(z, t, s), all but the word factor, in multiplicity form.
@@ -421,10 +411,10 @@ def log_prior_of_all(corpus, state, sections, paragraphs, alpha, n_k):
                     result += log_stirling(
                         sections.values, sections.row_ptr, n, s, sections.discount
                     )
-            result += log_prior_of_node(in_section, state.section_totals[r], sections)
+            result += log_seats(in_section, state.section_totals[r], sections)
             for j in range(corpus.section_ptr[r], corpus.section_ptr[r + 1]):
                 begin, end = corpus.paragraph_ptr[j], corpus.paragraph_ptr[j + 1]
-                result += log_prior_of_node(end - begin, state.paragraph_totals[j], paragraphs)
+                result += log_seats(end - begin, state.paragraph_totals[j], paragraphs)
                 for i in range(begin, end):
                     n_k[state.topics[i]] += 1
                 for k in range(n_topics):

@@ -9,43 +9,38 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._checks import check_memory
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import make_generator
-from skdp._numeric._simd import aligned_zeros, padded
-from skdp.data import SegmentedCorpus
+from skdp._numeric._simd import padded
 from skdp.inference._chain import check_interrupts
 from skdp.processes._kernels_table_counts import log_density_of_weights
 from skdp.processes._partitions import TopLevel, TopPriors
 from skdp.topics._kernels import _hdp as moves
-from skdp.topics._kernels._counts import WordCounts, rename_topics
-from skdp.topics._kernels._hdp import (
-    NO_COLUMN,
-    OpenColumns,
-    empty_top_level,
-    move_open_tables,
-    sweep_open_nodes,
-    sweep_open_nodes_with_bursts,
-)
-from skdp.topics._kernels._lda import (
-    add_node_estimates,
-    empty_dense_scratch,
-    log_prior_of_topics,
-    move_into_sets,
-    seat_randomly,
-    sweep_nodes,
-)
+from skdp.topics._kernels import _lda as kernels
+from skdp.topics._kernels._counts import rename_topics
 from skdp.topics._lda._sampler import LDAModel, NodeTopics, shares_of_nodes, tokens_of_nodes
-from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps
+from skdp.topics._shared._arrays import (
+    AllowedTopics,
+    Documents,
+    LabeledCorpus,
+    Stream,
+    close_gaps,
+    resized,
+)
 from skdp.topics._shared._bursts import Bursts
-from skdp.topics._shared._sampler import ChosenNodes, OpenState, SeededMoves, TopicSampler
+from skdp.topics._shared._sampler import (
+    ChosenNodes,
+    OpenState,
+    SeededMoves,
+    TopicSampler,
+    shown,
+)
 
 
 class HDPState(OpenState):
     """The state of a chain of a hierarchical Dirichlet process."""
 
-    @property
-    def concentration(self) -> float:
-        """Concentration alpha of documents (or segments)."""
-        return float(self._sampler.concentration)
+    concentration = shown("concentration", "Concentration alpha of documents (or segments).")
 
 
 MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
@@ -62,9 +57,9 @@ _SPARE = 16
 class MoveCorpus(NamedTuple):
     """What splits and merges divide: the words of a corpus or, with bursts, of its tables."""
 
-    tokens: NDArray[np.int32]
-    node_ptr: NDArray[np.int64]
-    node_of: NDArray[np.int32]
+    tokens: Ints
+    node_ptr: Places
+    node_of: Ints
     places: moves.Places
     tables: moves.TableSizes | None
 
@@ -76,7 +71,7 @@ class MoveCorpus(NamedTuple):
         return cls(tokens, node_ptr, node_of, moves.places_of_words(tokens, n_words), tables)
 
 
-class HDPSampler(SeededMoves, TopicSampler):
+class HDPSampler(SeededMoves):
     """Markov chain of topics whose number is not fixed, over one corpus.
 
     Between sweeps topics are numbered 0 to K - 1 without gaps; columns from K on are free. Topics
@@ -93,7 +88,7 @@ class HDPSampler(SeededMoves, TopicSampler):
 
     def __init__(
         self,
-        corpus: SegmentedCorpus | LabeledCorpus,
+        corpus: Documents,
         n_topics: int,
         level: str,
         concentration: float,  # alpha, fixed or initial
@@ -104,8 +99,8 @@ class HDPSampler(SeededMoves, TopicSampler):
         init: Any,  # "random" or (n_topics, W) array
         split_merge: bool,
         most_topics: int | None,  # with words, seed words or given words
-        init_stream: NDArray[np.uint64],
-        stream: NDArray[np.uint64],
+        init_stream: Stream,
+        stream: Stream,
         bursts: Bursts | None = None,
     ):
         super().__init__(n_topics, topic_word_prior, dirichlet_prior, [stream], None)
@@ -113,24 +108,19 @@ class HDPSampler(SeededMoves, TopicSampler):
         self.concentration, self.top_concentration = concentration, top_concentration
         self.priors, self.split_merge, self.most_topics = priors, split_merge, most_topics
         self._take(corpus)
-        tokens, allowed = self._whole.tokens, self._allowed
+        tokens, allowed = self._whole.tokens, self._allowed and self._allowed.widened(n_topics)
         self.shards = [NodeTopics.unseated(len(tokens))]
         topics = self.shards[0].topics
         if not isinstance(init, str):
-            sweep_nodes(
+            kernels.sweep_nodes(
                 0, len(self._node_ptr) - 1, self._node_ptr, tokens, topics,
                 self._first_topics(init), np.full(n_topics, concentration / n_topics), 0.0,
-                empty_dense_scratch(n_topics), None, init_stream,
+                kernels.empty_dense_scratch(n_topics), None, init_stream,
             )  # fmt: skip
-        elif self._has_prior_mean:
-            of_words = None
             if allowed is not None:
-                of_words = allowed.widened(n_topics).of_words(self._node_ptr)
-            self._seat_by_prior(topics, tokens, init_stream, of_words)
+                kernels.move_into_sets(self._node_ptr, topics, *allowed, init_stream)
         else:
-            seat_randomly(topics, n_topics, init_stream)
-        if allowed is not None:
-            move_into_sets(self._node_ptr, topics, *allowed.widened(n_topics), init_stream)
+            self._draw_first_topics(topics, tokens, self._node_ptr, allowed, init_stream)
         found = np.union1d(topics, np.arange(self.n_seeded))
         topics[:] = np.searchsorted(found, topics)
         self.n_topics = len(found)
@@ -158,7 +148,7 @@ class HDPSampler(SeededMoves, TopicSampler):
         self._place_tables([self._node_ptr])
 
     @property
-    def _whole_ptr(self) -> NDArray[np.int64]:
+    def _whole_ptr(self) -> Places:
         return self._node_ptr
 
     # More data
@@ -200,13 +190,13 @@ class HDPSampler(SeededMoves, TopicSampler):
         self._count_words()
         self._draw_weights()
 
-    def _count_nodes(self, n_tokens: int | None = None) -> NDArray[np.int64]:
+    def _count_nodes(self, n_tokens: int | None = None) -> Places:
         """Return the number of nodes that have each topic among the first words, (K,)."""
         has = np.zeros((len(self._node_ptr) - 1, self.n_topics), dtype=np.bool_)
         has[self._node_of[:n_tokens], self.topics[:n_tokens]] = True
         return np.count_nonzero(has, axis=0)
 
-    def _log_evidence_of(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_evidence_of(self, counts: Floats) -> Floats:
         """Return log p(words in a topic) given the words of each topic and, last, of a new one."""
         eta, at = self.topic_word_prior, np.flatnonzero(counts)
         known = self._free_words().counts[at, : self.n_topics].T  # with seeds, as the totals
@@ -230,13 +220,8 @@ class HDPSampler(SeededMoves, TopicSampler):
         """Give the counts at least `n_columns` columns."""
         width, n_words = padded(n_columns), self._whole.n_features
         check_memory(4.0 * width * n_words, f"{self.n_topics} topics of {n_words} words: counts")
-        shared = min(width, self._words.counts.shape[1])
-        counts = aligned_zeros((n_words, width), dtype=np.float32)
-        totals = aligned_zeros(width)
-        counts[:, :shared] = self._words.counts[:, :shared]
-        totals[:shared] = self._words.totals[:shared]
-        self._words = WordCounts(counts, totals, False)
-        self._scratch = empty_dense_scratch(width)
+        self._words = resized(self._words, width)
+        self._scratch = kernels.empty_dense_scratch(width)
 
     def _make_room(self) -> None:
         """Ensure that there are enough free columns, and not too many."""
@@ -244,10 +229,10 @@ class HDPSampler(SeededMoves, TopicSampler):
         if n_columns - self.n_topics < _SPARE or n_columns > padded(self.n_topics + 4 * spare):
             self._resize(self.n_topics + 2 * spare)
 
-    def _top_level(self) -> OpenColumns:
+    def _top_level(self) -> moves.OpenColumns:
         """Return the top level in the form that sweeps take."""
         n_columns = len(self._words.totals)
-        top = empty_top_level(n_columns)
+        top = moves.empty_top_level(n_columns)
         top.weights[: self.n_topics] = self.weights
         top.rest[0] = self.rest
         n_more = (n_columns if self.most_topics is None else self.most_topics) - self.n_topics
@@ -257,9 +242,7 @@ class HDPSampler(SeededMoves, TopicSampler):
             top.prior[self.n_topics] = self.concentration * self.rest
         return top
 
-    def _close_gaps(
-        self, weights: NDArray[np.float64], topics: NDArray[np.int32] | None = None
-    ) -> None:
+    def _close_gaps(self, weights: Floats, topics: Ints | None = None) -> None:
         """Renumber the topics that have words without gaps; weights are by column.
 
         `topics` are those of the tables while moves divide them.
@@ -272,7 +255,7 @@ class HDPSampler(SeededMoves, TopicSampler):
 
     # Sweeps
 
-    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: Any, streams: list[Stream]) -> None:
         self._draw_topics()
         if self.split_merge and (self.n_settled == 0 or self._is_due()):
             self._propose_moves()
@@ -295,11 +278,11 @@ class HDPSampler(SeededMoves, TopicSampler):
             chosen = self._draw_nodes()
         places, node_ptr, tokens = chosen
         if self.bursts is None:
-            self._run_open(sweep_open_nodes, node_ptr, tokens, places, stream)
+            self._run_open(moves.sweep_open_nodes, node_ptr, tokens, places, stream)
         else:
-            self._run_open(sweep_open_nodes_with_bursts, node_ptr, tokens, places, stream)
+            self._run_open(moves.sweep_open_nodes_with_bursts, node_ptr, tokens, places, stream)
             self._make_room()
-            self._run_open(move_open_tables, node_ptr, tokens, places, stream)
+            self._run_open(moves.move_open_tables, node_ptr, tokens, places, stream)
 
     def _run_open(self, kernel: Any, node_ptr: Any, tokens: Any, places: Any, stream: Any) -> None:
         """Run a kernel over nodes, chosen ones or all, and make room when it stops for it."""
@@ -318,7 +301,7 @@ class HDPSampler(SeededMoves, TopicSampler):
                     self.shards[0].seats[places] = seats.seats + shift
             self.rest = float(top.rest[0])
             self._close_gaps(top.weights)
-            if top.columns[0] != NO_COLUMN:
+            if top.columns[0] != moves.NO_COLUMN:
                 return
             self._make_room()
             top = self._top_level()
@@ -357,7 +340,7 @@ class HDPSampler(SeededMoves, TopicSampler):
             served[served >= 0] = topics
             self.topics[:] = served[self.shards[0].seats]
 
-    def _divided_words(self) -> tuple[MoveCorpus, NDArray[np.int32], NDArray[np.int32] | None]:
+    def _divided_words(self) -> tuple[MoveCorpus, Ints, Ints | None]:
         """Return what moves divide, its topics and, with bursts, the topics of all places."""
         n_words = self._whole.n_features
         if self.bursts is None:
@@ -386,7 +369,7 @@ class HDPSampler(SeededMoves, TopicSampler):
         for array in self._words[:2]:
             array[..., [a, b]] = array[..., [b, a]]
 
-    def _split_or_merge(self, corpus: MoveCorpus, topics: NDArray[np.int32]) -> None:
+    def _split_or_merge(self, corpus: MoveCorpus, topics: Ints) -> None:
         """Propose to split a topic or to merge two, and accept or reject the proposal."""
         tokens, division = corpus.tokens, self._division
         stream, pair = self.streams[0], np.empty(2, dtype=np.int64)
@@ -454,13 +437,13 @@ class HDPSampler(SeededMoves, TopicSampler):
     # Shown attributes
 
     @property
-    def doc_topic_prior(self) -> NDArray[np.float64]:
+    def doc_topic_prior(self) -> Floats:
         """Prior of the shares of the topics that have words, alpha beta_k."""
         return self.concentration * self.weights
 
     def _log_prior(self) -> float:
         prior = np.append(self.doc_topic_prior, self.concentration * self.rest)
-        result = log_prior_of_topics(
+        result = kernels.log_prior_of_topics(
             self._node_ptr, self.topics, prior, np.zeros(self.n_topics, dtype=np.int64)
         )
         result += self._log_probability_of_seats()
@@ -468,7 +451,7 @@ class HDPSampler(SeededMoves, TopicSampler):
             self.weights, self.rest, self.top_concentration, self.n_seeded
         )
 
-    def score_words(self, tokens: Any, segment_of: Any, out: NDArray[np.float64]) -> None:
+    def score_words(self, tokens: Any, segment_of: Any, out: Floats) -> None:
         """Add the probabilities of further words of segments, given the state, to `out`."""
         if self.bursts is None:
             super().score_words(tokens, segment_of, out)
@@ -481,11 +464,11 @@ class HDPSampler(SeededMoves, TopicSampler):
             self._seated_shards[0], self.doc_topic_prior, tokens, nodes, components, out
         )
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add the shares of documents and of segments, given the state, to sums."""
         nodes = np.zeros((len(self._node_ptr) - 1, self.n_topics))
         prior = self.doc_topic_prior
-        add_node_estimates(0, len(nodes), self._node_ptr, self.topics, prior, nodes)
+        kernels.add_node_estimates(0, len(nodes), self._node_ptr, self.topics, prior, nodes)
         if self._allowed is not None:
             nodes = self._allowed.widened(self.n_topics).restrict(nodes)
         doc_topic, segment_topic = shares_of_nodes(self._whole, self.level, nodes, prior)

@@ -8,26 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric._numba import as_readonly
+from skdp._numeric import Floats, Ints, Places
 from skdp.data import SegmentedCorpus
 from skdp.inference._trace import align_labels
+from skdp.topics._kernels import _ldcc as kernels
 from skdp.topics._kernels._counts import WordCounts
 from skdp.topics._kernels._lda import count_nodes, seat_randomly
-from skdp.topics._kernels._ldcc import (
-    Clustering,
-    ClusterPrior,
-    Rising,
-    add_cluster_estimates,
-    count_documents,
-    empty_cluster_scratch,
-    fold_in_clusters,
-    log_prior_of_clusters,
-    sweep_documents,
-    tabulate_rising,
-)
 from skdp.topics._shared._arrays import (
     Frequencies,
+    Stream,
     count_frequencies,
+    first_value,
     fixed_words,
     flat,
     tells_apart,
@@ -40,26 +31,17 @@ from skdp.topics._shared._distributed import (
 )
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._shared._partition import ShardSweep
-from skdp.topics._shared._sampler import TopicSampler, TopicState, join
+from skdp.topics._shared._sampler import TopicSampler, TopicState, join, shown
 
 
 class CoClusterState(TopicState):
     """The state of a chain of latent Dirichlet co-clustering."""
 
-    @property
-    def segment_clusters(self) -> NDArray[np.int32]:
-        """Document-topic y of every segment, (n_segments,)."""
-        return as_readonly(self._sampler.clusters)
-
-    @property
-    def document_topic_prior(self) -> NDArray[np.float64]:
-        """Prior delta of a document's shares of document-topics, (Y,)."""
-        return as_readonly(self._sampler.document_topic_prior)
-
-    @property
-    def segment_topic_prior(self) -> NDArray[np.float64]:
-        """Priors alpha_y of the shares of a segment, (Y, K)."""
-        return as_readonly(self._sampler.segment_topic_prior)
+    segment_clusters = shown("clusters", "Document-topic y of every segment, (n_segments,).")
+    document_topic_prior = shown(
+        "document_topic_prior", "Prior delta of shares of document-topics, (Y,)."
+    )
+    segment_topic_prior = shown("segment_topic_prior", "Priors alpha_y of shares, (Y, K).")
 
 
 @dataclass(eq=False)
@@ -68,21 +50,21 @@ class ClusterSweep(ShardSweep):
 
     _scratch = "rising", "scratch"
 
-    prior: ClusterPrior
+    prior: kernels.ClusterPrior
     gamma: float
-    rising: Rising
+    rising: kernels.Rising
     longest: int  # number of words of the longest segment of all shards
     scratch: Any
 
     def _make_scratch(self) -> None:
         n_clusters, n_topics = self.prior.alpha.shape
-        self.rising = tabulate_rising(self.prior.alpha, self.longest)
-        self.scratch = empty_cluster_scratch(n_topics, n_clusters, self.longest)
+        self.rising = kernels.tabulate_rising(self.prior.alpha, self.longest)
+        self.scratch = kernels.empty_cluster_scratch(n_topics, n_clusters, self.longest)
 
-    def sweep(self, words: WordCounts, stream: NDArray[np.uint64]) -> Clustering:
+    def sweep(self, words: WordCounts, stream: Stream) -> kernels.Clustering:
         """Draw document-topics of segments and topics of words; return the state."""
         n_documents = len(self.corpus.doc_ptr) - 1
-        sweep_documents(
+        kernels.sweep_documents(
             0, n_documents, self.corpus, self.state, words, self.prior, self.gamma, self.rising,
             self.scratch, stream,
         )  # fmt: skip
@@ -97,13 +79,13 @@ class CoClusterModel:
     """A sample of the model without the corpus, into which new documents are folded."""
 
     components: NDArray[np.float32]  # (K, W)
-    document_topic_prior: NDArray[np.float64]  # (Y,)
-    segment_topic_prior: NDArray[np.float64]  # (Y, K)
+    document_topic_prior: Floats  # (Y,)
+    segment_topic_prior: Floats  # (Y, K)
 
     def prepare(self, corpus: SegmentedCorpus, settings: FoldIn) -> CoClusterFoldIn:
         """Return the fold-in of documents of the corpus, with its tables precomputed."""
         longest = int(np.diff(corpus.segment_ptr).max(initial=0))
-        rising = tabulate_rising(np.array(self.segment_topic_prior), longest)
+        rising = kernels.tabulate_rising(np.array(self.segment_topic_prior), longest)
         return CoClusterFoldIn(self, settings, fixed_words(self.components), rising)
 
 
@@ -114,12 +96,12 @@ class CoClusterFoldIn:
     model: CoClusterModel
     settings: FoldIn
     words: WordCounts
-    rising: Rising
+    rising: kernels.Rising
 
-    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
+    def __call__(self, corpus: SegmentedCorpus, key: Stream, halt: Halt) -> Shares:
         """Return E[theta] of documents (D, Y) and E[pi] of segments (J, K)."""
         # Copies, because read-only arrays of a memory-mapped model have another numba type.
-        prior = ClusterPrior(
+        prior = kernels.ClusterPrior(
             np.array(self.model.document_topic_prior), np.array(self.model.segment_topic_prior)
         )
         n_clusters, n_topics = prior.alpha.shape
@@ -129,23 +111,20 @@ class CoClusterFoldIn:
         segment_topic = np.zeros((n_segments, n_topics))
         n_sweeps, burn_in = self.settings.n_sweeps, self.settings.burn_in
         arrays, clustering = flat(corpus), empty_clustering(corpus)
-        scratch = empty_cluster_scratch(n_topics, n_clusters, longest)
-        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
-        for work in slices(halt):
-            fold_in_clusters(
+        scratch = kernels.empty_cluster_scratch(n_topics, n_clusters, longest)
+        for work, place, rng in slices(halt, corpus):
+            kernels.fold_in_clusters(
                 arrays, clustering, self.words, prior, self.rising, scratch, n_sweeps, burn_in,
                 work, place, key, doc_topic, segment_topic, rng,
             )  # fmt: skip
-            if place[0] == len(corpus):
-                break
         doc_topic /= n_sweeps - burn_in
         segment_topic /= n_sweeps - burn_in
         return doc_topic, segment_topic
 
 
-def empty_clustering(corpus: SegmentedCorpus) -> Clustering:
+def empty_clustering(corpus: SegmentedCorpus) -> kernels.Clustering:
     """Return the state in which no word or segment has a topic."""
-    return Clustering(
+    return kernels.Clustering(
         np.full(len(corpus.tokens), -1, dtype=np.int32),
         np.full(len(corpus.segment_ptr) - 1, -1, dtype=np.int32),
     )
@@ -164,10 +143,10 @@ class CoClusterSampler(TopicSampler):
 
     _data_attributes = (
         *TopicSampler._data_attributes,
-        *("_longest", "_segment_bounds", "_scratch", "_rising"),
+        *("_longest", "_scratch", "_rising"),
     )
 
-    shards: list[Clustering]
+    shards: list[kernels.Clustering]
 
     def __init__(
         self,
@@ -179,8 +158,8 @@ class CoClusterSampler(TopicSampler):
         topic_word_prior: Any,  # float, "auto" or WordPrior
         dirichlet_prior: tuple[float, float],
         init: Any,  # "random" or (K, W) array
-        init_streams: list[NDArray[np.uint64]],  # of the first state, one for each shard
-        streams: list[NDArray[np.uint64]],  # of the sweeps, one for each shard
+        init_streams: list[Stream],  # of the first state, one for each shard
+        streams: list[Stream],  # of the sweeps, one for each shard
         n_jobs: int | None = None,
     ):
         of_clusters = n_clusters, document_topic_prior, segment_topic_prior
@@ -197,15 +176,11 @@ class CoClusterSampler(TopicSampler):
         self.n_clusters = n_clusters
         self.given_document_topic_prior = document_topic_prior
         self.learns_segment_topic_prior = isinstance(segment_topic_prior, str)
-        self.document_topic_prior = (
-            np.full(n_clusters, START_DOCUMENT_TOPIC_PRIOR)
-            if isinstance(document_topic_prior, str)
-            else document_topic_prior
+        self.document_topic_prior = first_value(
+            document_topic_prior, np.full(n_clusters, START_DOCUMENT_TOPIC_PRIOR)
         )
-        self.segment_topic_prior = (
-            np.full((n_clusters, n_topics), START_SEGMENT_TOPIC_PRIOR)
-            if self.learns_segment_topic_prior
-            else segment_topic_prior
+        self.segment_topic_prior = first_value(
+            segment_topic_prior, np.full((n_clusters, n_topics), START_SEGMENT_TOPIC_PRIOR)
         )
         columns_differ = np.ptp(self.segment_topic_prior, axis=1).any()
         self.topics_trade_places = self.learns_segment_topic_prior or not columns_differ
@@ -217,25 +192,20 @@ class CoClusterSampler(TopicSampler):
     def _take(self, corpus: SegmentedCorpus) -> None:
         super()._take(corpus)
         self._longest = int(np.diff(corpus.segment_ptr).max(initial=0))
-        segments = [int(corpus.doc_ptr[end]) for _, end in self._bounds]
-        self._segment_bounds = list(zip([0, *segments[:-1]], segments, strict=True))
         self._make_scratch()
         self._make_ratios()
 
     def _make_scratch(self) -> None:
         self._scratch = [
-            empty_cluster_scratch(self.n_topics, self.n_clusters, self._longest)
+            kernels.empty_cluster_scratch(self.n_topics, self.n_clusters, self._longest)
             for _ in self._bounds
         ]
 
-    def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _seat_words(self, init: Any, streams: list[Stream]) -> None:
         """Create the first state: random, or words folded into given topics."""
         if isinstance(init, str):
             for part, shard, stream in zip(self._corpora, self.shards, streams, strict=True):
-                if self._has_prior_mean:
-                    self._seat_by_prior(shard.topics, part.tokens, stream)
-                else:
-                    seat_randomly(shard.topics, self.n_topics, stream)
+                self._draw_first_topics(shard.topics, part.tokens, part.segment_ptr, None, stream)
                 seat_randomly(shard.clusters, self.n_clusters, stream)
         else:
             self._sweep_words(self._first_topics(init), streams)
@@ -243,11 +213,11 @@ class CoClusterSampler(TopicSampler):
         self._return_strays(self._words)
 
     @property
-    def _prior(self) -> ClusterPrior:
-        return ClusterPrior(self.document_topic_prior, self.segment_topic_prior)
+    def _prior(self) -> kernels.ClusterPrior:
+        return kernels.ClusterPrior(self.document_topic_prior, self.segment_topic_prior)
 
     @property
-    def clusters(self) -> NDArray[np.int32]:
+    def clusters(self) -> Ints:
         """Document-topic of every segment."""
         return join([shard.clusters for shard in self.shards])
 
@@ -269,16 +239,18 @@ class CoClusterSampler(TopicSampler):
             self._make_ratios()
 
     def _make_ratios(self) -> None:
-        self._rising = tabulate_rising(self.segment_topic_prior, self._longest)
+        self._rising = kernels.tabulate_rising(self.segment_topic_prior, self._longest)
 
     def _document_frequencies(self) -> Frequencies:
         """Return the frequencies of the segments of documents by document-topic."""
         counts = np.zeros((len(self._whole), self.n_clusters), dtype=np.int64)
         for s, shard in enumerate(self.shards):
-            count_documents(self._corpora[s], shard.clusters, counts[slice(*self._bounds[s])])
+            kernels.count_documents(
+                self._corpora[s], shard.clusters, counts[slice(*self._bounds[s])]
+            )
         return count_frequencies([counts], self.n_clusters)
 
-    def _updated_rows(self) -> NDArray[np.float64]:
+    def _updated_rows(self) -> Floats:
         """Return alpha, with each row re-estimated from the words of its segments."""
         rows = self.segment_topic_prior.copy()
         for y, frequencies in enumerate(self._segment_frequencies()):
@@ -300,7 +272,7 @@ class CoClusterSampler(TopicSampler):
 
     def _log_prior(self) -> float:
         return sum(
-            log_prior_of_clusters(corpus, shard, self._prior, scratch)
+            kernels.log_prior_of_clusters(corpus, shard, self._prior, scratch)
             for corpus, shard, scratch in zip(
                 self._corpora, self.shards, self._scratch, strict=True
             )
@@ -308,28 +280,21 @@ class CoClusterSampler(TopicSampler):
 
     topic_axes: ClassVar[dict[str, int]] = {"segment_topic": 1, "segment_topic_prior": 1}
     cluster_axes: ClassVar[dict[str, int]] = {
-        "doc_topic": 1,
-        "document_topic_prior": 0,
-        "segment_topic_prior": 0,
-    }
+        "doc_topic": 1, "document_topic_prior": 0, "segment_topic_prior": 0,
+    }  # fmt: skip
 
-    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+    def _empty_shares(self) -> dict[str, Floats]:
         of_documents = np.zeros((len(self._whole), self.n_clusters))
         return {**super()._empty_shares(), "doc_topic": of_documents}
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add the shares of documents and of segments, given the state, to sums."""
         for s, shard in enumerate(self.shards):
-            add_cluster_estimates(
-                0,
-                len(self._corpora[s].doc_ptr) - 1,
-                self._corpora[s],
-                shard,
-                self._prior,
-                self._scratch[s],
-                sums["doc_topic"][slice(*self._bounds[s])],
+            kernels.add_cluster_estimates(
+                0, len(self._corpora[s].doc_ptr) - 1, self._corpora[s], shard, self._prior,
+                self._scratch[s], sums["doc_topic"][slice(*self._bounds[s])],
                 sums["segment_topic"][slice(*self._segment_bounds[s])],
-            )
+            )  # fmt: skip
 
     def shown_parameters(self) -> dict[str, Any]:
         """Return the parameters to show."""
@@ -344,7 +309,7 @@ class CoClusterSampler(TopicSampler):
             "n_active_document_topics": float(np.count_nonzero(self._segments_of_clusters())),
         }
 
-    def _segments_of_clusters(self) -> NDArray[np.int64]:
+    def _segments_of_clusters(self) -> Places:
         """Return the number of segments of every document-topic, (Y,)."""
         return np.bincount(self.clusters, minlength=self.n_clusters)
 
@@ -396,18 +361,12 @@ class CoClusterSampler(TopicSampler):
 class CoClusterAverages(TopicAverages):
     """Means over the kept sweeps, aligned by word-topics, then document-topics by alpha_y / A_y."""
 
-    def _align(self, sampler: Any, components: NDArray[np.float64]) -> None:
+    def _align(self, sampler: Any, components: Floats) -> None:
         super()._align(sampler, components)
         if sampler.clusters_trade_places:
-            shares = (
-                _shares(self.sums["segment_topic_prior"]),
-                _shares(sampler.segment_topic_prior),
-            )
+            priors = self.sums["segment_topic_prior"], sampler.segment_topic_prior
+            shares = (rows / rows.sum(axis=1, keepdims=True) for rows in priors)
             self._reorder(align_labels(*shares), sampler.cluster_axes)
-
-
-def _shares(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    return rows / rows.sum(axis=1, keepdims=True)
 
 
 # The chain over a corpus in partitions.
@@ -429,9 +388,7 @@ class DistributedCoClusterSampler(DistributedSampler, CoClusterSampler):
         return self._found[0]
 
     def _segment_frequencies(self) -> NDArray[np.object_]:
-        found: NDArray[np.object_] = self._found[1]
-        return found
+        return self._found[1]
 
-    def _segments_of_clusters(self) -> NDArray[np.int64]:
-        total: NDArray[np.int64] = np.sum([found[1] for found in self._reported()], axis=0)
-        return total
+    def _segments_of_clusters(self) -> Places:
+        return np.sum([found[1] for found in self._reported()], axis=0)

@@ -10,44 +10,24 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_bounded_beta, draw_concentration
 from skdp.processes._network_tables import StirlingRatios
+from skdp.topics._kernels import _lda as kernels
 from skdp.topics._kernels._counts import Corpus, WordCounts
-from skdp.topics._kernels._lda import (
-    SPARSE_FROM,
-    DenseScratch,
-    SparseScratch,
-    WordLists,
-    WordNodes,
-    WordTables,
-    add_node_estimates,
-    count_nodes,
-    counts_of_lists,
-    empty_dense_scratch,
-    empty_sparse_scratch,
-    estimate_nodes,
-    fold_in_nodes,
-    gather_evidence,
-    list_words,
-    lists_of_counts,
-    log_prior_of_topics,
-    log_probability_of_power_law,
-    move_into_sets,
-    seat_randomly,
-    sweep_labeled_nodes,
-    sweep_nodes,
-    sweep_nodes_sparse,
-    sweep_power_law,
-)
+from skdp.topics._kernels._lda import SPARSE_FROM
 from skdp.topics._shared._arrays import (
     MAX_COUNT,
     AllowedTopics,
+    Documents,
     Frequencies,
     LabeledCorpus,
+    Stream,
     count_frequencies,
     empty_counts,
+    first_value,
     fixed_words,
     refuse_count,
     sum_rises,
@@ -58,7 +38,7 @@ from skdp.topics._shared._bursts import Bursts, TablePlaces
 from skdp.topics._shared._distributed import DistributedSampler
 from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
 from skdp.topics._shared._partition import Counted, ShardSweep, pack, unpack
-from skdp.topics._shared._sampler import ChosenNodes, TopicSampler, TopicState, join
+from skdp.topics._shared._sampler import ChosenNodes, TopicSampler, TopicState, join, shown
 
 _FIRST_PRIOR = 0.1
 """First value of every learned entry of the prior of shares."""
@@ -67,27 +47,17 @@ _FIRST_PRIOR = 0.1
 class LDAState(TopicState):
     """The state of a chain of latent Dirichlet allocation."""
 
-    @property
-    def doc_topic_prior(self) -> NDArray[np.float64]:
-        """Document-topic prior alpha, (K,)."""
-        return as_readonly(self._sampler.doc_topic_prior)
+    doc_topic_prior = shown("doc_topic_prior", "Document-topic prior alpha, (K,).")
 
 
 class PowerLawLDAState(LDAState):
     """The state of a chain of latent Dirichlet allocation whose topics follow a power law."""
 
-    @property
-    def topic_word_discount(self) -> float:
-        """Discount a of the topics."""
-        return float(self._sampler.discount)
+    topic_word_discount = shown("discount", "Discount a of the topics.")
+    topic_word_concentration = shown("concentration", "Concentration b of the topics.")
 
     @property
-    def topic_word_concentration(self) -> float:
-        """Concentration b of the topics."""
-        return float(self._sampler.concentration)
-
-    @property
-    def word_tables(self) -> NDArray[np.int32]:
+    def word_tables(self) -> Ints:
         """Numbers of tables by topic and word, (K, W)."""
         sampler = self._sampler
         return as_readonly(sampler.tables[:, : sampler.n_topics].T)
@@ -99,8 +69,8 @@ class PowerLawLDAState(LDAState):
 class NodeTopics(NamedTuple):
     """State of a shard: the topic of every word and, with bursts, its table: see `TablePlaces`."""
 
-    topics: NDArray[np.int32]
-    seats: NDArray[np.int32]
+    topics: Ints
+    seats: Ints
 
     @classmethod
     def unseated(cls, n_tokens: int) -> NodeTopics:
@@ -111,8 +81,8 @@ class NodeTopics(NamedTuple):
 class ListedWords(NamedTuple):
     """Words by topic as lists, and their totals."""
 
-    lists: WordLists
-    totals: NDArray[np.float64]
+    lists: kernels.WordLists
+    totals: Floats
 
 
 def check_lists(words: ListedWords) -> None:
@@ -136,28 +106,28 @@ class NodeSweep(ShardSweep):
 
     _scratch = ("scratch",)
 
-    node_ptr: NDArray[np.int64]
-    alpha: NDArray[np.float64]
+    node_ptr: Places
+    alpha: Floats
     gamma: float
-    scratch: DenseScratch | SparseScratch  # for words as counts, or as lists
+    scratch: kernels.DenseScratch | kernels.SparseScratch  # for words as counts, or as lists
     allowed: AllowedTopics | None  # only if words are counts
     bursts: tuple[float, float] | None = None  # concentration and discount
     places: TablePlaces | None = None  # of the tables of bursts
 
     def __post_init__(self) -> None:
-        self.is_sparse = isinstance(self.scratch, SparseScratch)
+        self.is_sparse = isinstance(self.scratch, kernels.SparseScratch)
 
     def _make_scratch(self) -> None:
-        empty = empty_sparse_scratch if self.is_sparse else empty_dense_scratch
+        empty = kernels.empty_sparse_scratch if self.is_sparse else kernels.empty_dense_scratch
         self.scratch = empty(len(self.alpha))
 
-    def counted_words(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def counted_words(self) -> tuple[Ints, Ints]:
         """Return the words that topics count and their topics, -1 for words that are not there."""
         if self.places is None:
             return super().counted_words()
         return self.places.words, self.places.served(self.state)
 
-    def sweep(self, words: Any, stream: NDArray[np.uint64]) -> NodeTopics:
+    def sweep(self, words: Any, stream: Stream) -> NodeTopics:
         """Draw the topics of all words once; change `words` and return the state."""
         bursts: Any = None
         if self.bursts is not None and self.places is not None:
@@ -165,16 +135,16 @@ class NodeSweep(ShardSweep):
         tokens, topics = self.corpus.tokens, self.state.topics
         parameters, n_nodes = (self.alpha, self.gamma, self.scratch), len(self.node_ptr) - 1
         if self.allowed is not None:
-            sweep_labeled_nodes(
+            kernels.sweep_labeled_nodes(
                 self.node_ptr, tokens, topics, words, *parameters, *self.allowed,
                 np.empty(len(self.alpha)), bursts, stream,
             )  # fmt: skip
         elif self.is_sparse:
-            sweep_nodes_sparse(
+            kernels.sweep_nodes_sparse(
                 0, n_nodes, self.node_ptr, tokens, topics, *words, *parameters, stream
             )
         else:
-            sweep_nodes(
+            kernels.sweep_nodes(
                 0, n_nodes, self.node_ptr, tokens, topics, words, *parameters, bursts, stream
             )
         return self.state
@@ -197,18 +167,18 @@ class Listed:
     def unpack(packed: Any) -> ListedWords:
         """Return the words that were packed."""
         arrays, totals = packed
-        lists = WordLists(*(unpack(each) for each in arrays))
+        lists = kernels.WordLists(*(unpack(each) for each in arrays))
         return ListedWords(lists._replace(values=lists.values.astype(np.float32)), totals)
 
     @staticmethod
     def copy(words: ListedWords) -> ListedWords:
         """Return a copy of the words."""
-        lists = WordLists(*(array.copy() for array in words.lists))
+        lists = kernels.WordLists(*(array.copy() for array in words.lists))
         return ListedWords(lists, words.totals.copy())
 
     @staticmethod
     def take_back(
-        own: ListedWords, words: ListedWords, tokens: NDArray[np.int32], before: Any, after: Any
+        own: ListedWords, words: ListedWords, tokens: Ints, before: Any, after: Any
     ) -> None:
         """Reset `own` to `words` after the sweep of a shard."""
         for new, old in zip(own.lists, words.lists, strict=True):
@@ -231,28 +201,26 @@ class Listed:
 # Stored samples, without the corpus.
 
 
-def nodes_of_documents(corpus: SegmentedCorpus, level: str) -> NDArray[np.int64]:
+def nodes_of_documents(corpus: SegmentedCorpus, level: str) -> Places:
     """Return the nodes of each document as offsets, (D + 1,): the document, or its segments."""
     if level == "document":
         return as_readonly(np.arange(len(corpus) + 1))
     return as_readonly(np.asarray(corpus.doc_ptr, dtype=np.int64))
 
 
-def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> NDArray[np.int64]:
+def tokens_of_nodes(corpus: SegmentedCorpus | Corpus, level: str) -> Places:
     """Return the tokens of each node as offsets, (nodes + 1,)."""
     ptr = corpus.segment_ptr[corpus.doc_ptr] if level == "document" else corpus.segment_ptr
     return as_readonly(np.asarray(ptr, dtype=np.int64))
 
 
-def nodes_of(corpus: SegmentedCorpus, level: str) -> WordNodes:
+def nodes_of(corpus: SegmentedCorpus, level: str) -> kernels.WordNodes:
     """Return the documents and nodes of a corpus in the form that kernels take."""
     ptr = tokens_of_nodes(corpus, level), nodes_of_documents(corpus, level)
-    return WordNodes(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, *ptr)
+    return kernels.WordNodes(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr, *ptr)
 
 
-def shares_of_nodes(
-    corpus: SegmentedCorpus, level: str, nodes: NDArray[np.float64], prior: NDArray[np.float64]
-) -> Shares:
+def shares_of_nodes(corpus: SegmentedCorpus, level: str, nodes: Floats, prior: Floats) -> Shares:
     """Return topic shares of documents, means over their tokens, and of segments."""
     if level == "document":
         return nodes, np.repeat(nodes, np.diff(corpus.doc_ptr), axis=0)
@@ -270,17 +238,17 @@ class LDAModel:
     """A sample of the model without the corpus, into which new documents are folded."""
 
     components: NDArray[np.float32]  # (K, W)
-    doc_topic_prior: NDArray[np.float64]  # (K,)
+    doc_topic_prior: Floats  # (K,)
     level: str  # "document" or "segment": the units that have their own topic shares
     bursts: tuple[float, float] | None = None  # concentration and discount
 
     def own_words(
         self,
         corpus: SegmentedCorpus,
-        own: NDArray[np.float64],  # from a fold-in
-        words: NDArray[np.int32],
+        own: Floats,  # from a fold-in
+        words: Ints,
         segments: NDArray[np.integer],
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return the probability that each of some words repeats one of its node."""
         node_ptr, nodes = tokens_of_nodes(corpus, self.level), segments
         if self.level == "document":
@@ -314,7 +282,7 @@ class LDAFoldIn:
     settings: FoldIn
     words: WordCounts
 
-    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
+    def __call__(self, corpus: SegmentedCorpus, key: Stream, halt: Halt) -> Shares:
         """Return E[theta] of documents (D, K) and of segments (J, K)."""
         model, settings = self.model, self.settings
         n_topics = len(model.doc_topic_prior)
@@ -324,17 +292,14 @@ class LDAFoldIn:
         prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
         # With a tiny prior the first word would fix the topic of all, and no word could leave it.
         first_prior = prior / min(float(prior.sum()), 1.0)
-        scratch, bursts = empty_dense_scratch(n_topics), model.empty_seats(corpus)
+        scratch, bursts = kernels.empty_dense_scratch(n_topics), model.empty_seats(corpus)
         n_bursts = (0, 0) if bursts is None else (len(nodes), len(topics))
         opening, own = np.zeros((n_bursts[0], n_topics)), np.zeros(n_bursts[1])
-        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
-        for work in slices(halt):
-            fold_in_nodes(
+        for work, place, rng in slices(halt, corpus):
+            kernels.fold_in_nodes(
                 arrays, topics, self.words, first_prior, prior, scratch, bursts, settings.n_sweeps,
                 settings.burn_in, work, place, key, nodes, opening, own, rng,
             )  # fmt: skip
-            if place[0] == len(corpus):
-                break
         for sums in (nodes, opening, own):
             sums *= settings.scale
         shares = shares_of_nodes(corpus, model.level, nodes, model.doc_topic_prior)
@@ -352,16 +317,14 @@ class LDALikelihood:
     model: LDAModel
     words: WordCounts
 
-    def __call__(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], n_particles: int
-    ) -> NDArray[np.float64]:
+    def __call__(self, corpus: SegmentedCorpus, key: Stream, n_particles: int) -> Floats:
         """Return the log of an estimate of the probability of every document, (D,)."""
         model = self.model
         out = np.zeros(len(corpus))
         prior = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
-        estimate_nodes(
+        kernels.estimate_nodes(
             n_particles, nodes_of(corpus, model.level), self.words, prior,
-            empty_dense_scratch(len(prior)), model.empty_seats(corpus), key, out,
+            kernels.empty_dense_scratch(len(prior)), model.empty_seats(corpus), key, out,
         )  # fmt: skip
         return out
 
@@ -377,25 +340,22 @@ class LDASampler(TopicSampler):
     """
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        *TopicSampler._data_attributes,
-        "_node_ptr",
-        "_scratch",
-        "_allowed",
-    )
+        *TopicSampler._data_attributes, "_node_ptr", "_scratch", "_allowed",
+    )  # fmt: skip
 
     shards: list[NodeTopics]
 
     def __init__(
         self,
-        corpus: SegmentedCorpus | LabeledCorpus,
+        corpus: Documents,
         n_topics: int,
         level: str,  # "document" or "segment": the units with their own shares, called nodes
         doc_topic_prior: Any,  # (K,) array, "auto" or "auto-symmetric"
         topic_word_prior: Any,  # float, "auto" or WordPrior
         dirichlet_prior: tuple[float, float],
         init: Any,  # "random" or (K, W) array
-        init_streams: list[NDArray[np.uint64]],  # of the first state, one for each shard
-        streams: list[NDArray[np.uint64]],  # of the sweeps, one for each shard
+        init_streams: list[Stream],  # of the first state, one for each shard
+        streams: list[Stream],  # of the sweeps, one for each shard
         n_jobs: int | None = None,
         bursts: Bursts | None = None,
     ):
@@ -404,15 +364,10 @@ class LDASampler(TopicSampler):
         self._take(corpus)
         self.shards = [NodeTopics.unseated(len(part.tokens)) for part in self._corpora]
         if isinstance(init, str):
-            for s, (shard, stream) in enumerate(zip(self.shards, init_streams, strict=True)):
-                if self._has_prior_mean:
-                    allowed = self._allowed[s]
-                    if allowed is not None:
-                        allowed = allowed.of_words(self._node_ptr[s])
-                    self._seat_by_prior(shard.topics, self._corpora[s].tokens, stream, allowed)
-                else:
-                    seat_randomly(shard.topics, n_topics, stream)
-            self._move_into_sets(init_streams)
+            for s, (part, stream) in enumerate(zip(self._corpora, init_streams, strict=True)):
+                self._draw_first_topics(
+                    self.shards[s].topics, part.tokens, self._node_ptr[s], self._allowed[s], stream
+                )
         else:
             self._sweep_words(self._first_topics(init), init_streams)
         self._start_bursts(corpus, bursts)
@@ -422,8 +377,7 @@ class LDASampler(TopicSampler):
     def _start(self, settings: Any, streams: Any, n_jobs: Any, *, is_labeled: bool) -> None:
         n_topics, self.level, self.given_prior, gamma, dirichlet_prior = settings
         TopicSampler.__init__(self, n_topics, gamma, dirichlet_prior, streams, n_jobs)
-        learns = isinstance(self.given_prior, str)
-        self.doc_topic_prior = np.full(n_topics, _FIRST_PRIOR) if learns else self.given_prior
+        self.doc_topic_prior = first_value(self.given_prior, np.full(n_topics, _FIRST_PRIOR))
         self._is_labeled = is_labeled
         self.topics_trade_places = not (is_labeled or tells_apart(self.given_prior))
 
@@ -436,7 +390,7 @@ class LDASampler(TopicSampler):
         is_plain = is_plain and self.n_settled == 0
         return self.n_topics >= SPARSE_FROM and is_plain
 
-    def _take(self, corpus: SegmentedCorpus | LabeledCorpus) -> None:
+    def _take(self, corpus: Documents) -> None:
         corpus, allowed = corpus if isinstance(corpus, LabeledCorpus) else (corpus, None)
         super()._take(corpus)
         self._node_ptr = [tokens_of_nodes(part, self.level) for part in self._corpora]
@@ -445,15 +399,9 @@ class LDASampler(TopicSampler):
             None if allowed is None else allowed.of_nodes(first, last)
             for first, last in pairwise(ends.tolist())
         ]
-        empty = empty_sparse_scratch if self._sparse else empty_dense_scratch
+        empty = kernels.empty_sparse_scratch if self._sparse else kernels.empty_dense_scratch
         self._scratch = [empty(self.n_topics) for _ in self._corpora]
         self._place_tables(self._node_ptr)
-
-    def _move_into_sets(self, streams: list[NDArray[np.uint64]]) -> None:
-        """Redraw the first topics of words that labels do not allow."""
-        for s, allowed in enumerate(self._allowed):
-            if allowed is not None:
-                move_into_sets(self._node_ptr[s], self.shards[s].topics, *allowed, streams[s])
 
     def _topics_of_word(self, s: int, i: int) -> NDArray[np.bool_]:
         if (allowed := self._allowed[s]) is None:
@@ -486,12 +434,14 @@ class LDASampler(TopicSampler):
         topics = self.topics
         totals = np.bincount(topics, minlength=self.n_topics).astype(np.float64)
         if self.seeds is None:
-            lists = list_words(self._whole.tokens, topics, self._whole.n_features, self.n_topics)
+            lists = kernels.list_words(
+                self._whole.tokens, topics, self._whole.n_features, self.n_topics
+            )
         else:
             dense = empty_counts(self._whole.n_features, self.n_topics)
             np.add.at(dense.counts, (self._whole.tokens, topics), 1)
             self.seeds.add_to(dense)
-            lists = lists_of_counts(dense.counts, self.n_topics)
+            lists = kernels.lists_of_counts(dense.counts, self.n_topics)
             totals += self.seeds.totals(self.n_topics)
         self._words = ListedWords(lists, totals)
         self._check_counts()
@@ -506,7 +456,7 @@ class LDASampler(TopicSampler):
         if not self._sparse:
             return super()._dense_words()
         dense = empty_counts(self._whole.n_features, self.n_topics)
-        counts_of_lists(self._words.lists, dense.counts)
+        kernels.counts_of_lists(self._words.lists, dense.counts)
         dense.totals[: self.n_topics] = self._words.totals
         return dense
 
@@ -518,7 +468,7 @@ class LDASampler(TopicSampler):
         return Listed if self._sparse else Counted
 
     @property
-    def _whole_ptr(self) -> NDArray[np.int64]:
+    def _whole_ptr(self) -> Places:
         return self._node_ptr[0]
 
     def _draw_chosen(self, chosen: ChosenNodes) -> None:
@@ -532,7 +482,7 @@ class LDASampler(TopicSampler):
         is_new = np.arange(len(self._whole_ptr) - 1) >= self.n_settled
         self._draw_chosen(ChosenNodes.of(self._whole_ptr, self._whole.tokens, is_new))
 
-    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: Any, streams: list[Stream]) -> None:
         if self.n_settled > 0:
             self._draw_chosen(self._draw_nodes())
             return
@@ -556,7 +506,7 @@ class LDASampler(TopicSampler):
         # A partition with all words continues with its lists, as a single shard does.
         listed = self._listed if is_alone else None
         if listed is None:
-            lists = lists_of_counts(words.counts, self.n_topics)
+            lists = kernels.lists_of_counts(words.counts, self.n_topics)
             listed = ListedWords(lists, words.totals[: self.n_topics].copy())
         before = self.topics.copy()
         self._sweep_words(listed, self.streams)
@@ -568,9 +518,10 @@ class LDASampler(TopicSampler):
     def _sweep_of(self, s: int, words: Any) -> NodeSweep:
         is_fixed = isinstance(words, WordCounts) and words.fixed
         gamma = 0.0 if is_fixed else self.topic_word_prior
+        scratch = kernels.empty_dense_scratch(self.n_topics) if is_fixed else self._scratch[s]
         return NodeSweep(
             self._corpora[s], self.shards[s], self._node_ptr[s], self.doc_topic_prior, gamma,
-            empty_dense_scratch(self.n_topics) if is_fixed else self._scratch[s], self._allowed[s],
+            scratch, self._allowed[s],
             *(() if self.bursts is None else (self.bursts.parameters, self._table_places[s])),
         )  # fmt: skip
 
@@ -585,10 +536,10 @@ class LDASampler(TopicSampler):
     def _node_frequencies(self) -> Frequencies:
         """Return the frequencies of the words of nodes by topic."""
 
-        def count() -> Iterator[NDArray[np.int32]]:
+        def count() -> Iterator[Ints]:
             for node_ptr, shard in zip(self._node_ptr, self.shards, strict=True):
                 counts = np.zeros((len(node_ptr) - 1, self.n_topics), dtype=np.int32)
-                count_nodes(node_ptr, shard.topics, counts)
+                kernels.count_nodes(node_ptr, shard.topics, counts)
                 yield counts
 
         return count_frequencies(count(), self.n_topics)
@@ -596,16 +547,16 @@ class LDASampler(TopicSampler):
     def _log_prior(self) -> float:
         n_k = np.zeros(self.n_topics, dtype=np.int64)
         result = sum(
-            log_prior_of_topics(node_ptr, shard.topics, self.doc_topic_prior, n_k)
+            kernels.log_prior_of_topics(node_ptr, shard.topics, self.doc_topic_prior, n_k)
             for node_ptr, shard in zip(self._node_ptr, self.shards, strict=True)
         )
         return result + self._log_probability_of_seats()
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add the shares of documents and of segments, given the state, to sums."""
         nodes = [np.zeros((len(ptr) - 1, self.n_topics)) for ptr in self._node_ptr]
         for s, shard in enumerate(self.shards):
-            add_node_estimates(
+            kernels.add_node_estimates(
                 0, len(nodes[s]), self._node_ptr[s], shard.topics, self.doc_topic_prior, nodes[s]
             )
             if (allowed := self._allowed[s]) is not None:
@@ -630,12 +581,9 @@ class LDASampler(TopicSampler):
 
     def model(self) -> LDAModel:
         """Return the current sample as a model."""
-        return LDAModel(
-            self.components().astype(np.float32),
-            self.doc_topic_prior.copy(),
-            self.level,
-            None if self.bursts is None else self.bursts.parameters,
-        )
+        bursts = None if self.bursts is None else self.bursts.parameters
+        components = self.components().astype(np.float32)
+        return LDAModel(components, self.doc_topic_prior.copy(), self.level, bursts)
 
     # Interface of a sampler of one shard to a chain over partitions
 
@@ -684,43 +632,30 @@ class PowerLawLDASampler(LDASampler):
 
     _data_attributes: ClassVar[tuple[str, ...]] = (*LDASampler._data_attributes, "_stirling")
 
-    tables: NDArray[np.int32]
+    tables: Ints
     """Numbers of tables by word and topic, (W, K'); missing until words have their first topics."""
+
+    _sparse = False
 
     def __init__(
         self,
-        corpus: SegmentedCorpus | LabeledCorpus,
+        corpus: Documents,
         power_law: PowerLaw,
-        n_topics: int,
-        level: str,
-        doc_topic_prior: Any,
-        topic_word_prior: Any,  # of a shared base; it has no effect with a uniform one
-        dirichlet_prior: tuple[float, float],
-        init: Any,
-        init_streams: list[NDArray[np.uint64]],
-        streams: list[NDArray[np.uint64]],
+        *further: Any,  # as those of `LDASampler` from `n_topics` to `streams`
     ):
         self.power_law = power_law
-        self.discount = (
-            START_DISCOUNT if isinstance(power_law.discount, str) else power_law.discount
-        )
+        self.discount = first_value(power_law.discount, START_DISCOUNT)
         self.concentration = 0.0  # until the size of the vocabulary is known
-        super().__init__(
-            corpus, n_topics, level, doc_topic_prior, topic_word_prior, dirichlet_prior, init,
-            init_streams, streams, 1,
-        )  # fmt: skip
+        super().__init__(corpus, *further)
         n_words = self._whole.n_features
-        given = power_law.concentration
-        self.concentration = self.topic_word_prior * n_words if isinstance(given, str) else given
+        self.concentration = first_value(power_law.concentration, self.topic_word_prior * n_words)
         self._set_prior_of_uniform_base()
         self.tables = (self._words.counts > 0).astype(np.int32)
-        self._count_tables()
+        tables = self.tables[:, : self.n_topics]
+        self.topic_tables = tables.sum(axis=0, dtype=np.int64)
+        self.word_tables = tables.sum(axis=1, dtype=np.int64)
 
-    @property
-    def _sparse(self) -> bool:
-        return False
-
-    def _take(self, corpus: SegmentedCorpus | LabeledCorpus) -> None:
+    def _take(self, corpus: Documents) -> None:
         super()._take(corpus)
         self._largest = int(np.bincount(self._whole.tokens, minlength=1).max())
         self._make_ratios()
@@ -728,33 +663,27 @@ class PowerLawLDASampler(LDASampler):
     def _make_ratios(self) -> None:
         self._stirling = StirlingRatios.for_counts(self._largest, self.discount)
 
-    def _count_tables(self) -> None:
-        """Count tables by topic and by word."""
-        tables = self.tables[:, : self.n_topics]
-        self.topic_tables = tables.sum(axis=0, dtype=np.int64)
-        self.word_tables = tables.sum(axis=1, dtype=np.int64)
-
     def _set_prior_of_uniform_base(self) -> None:
         """Set the prior of words to the pseudo-count that a uniform base gives every word."""
         if not self.power_law.has_shared_base:
             self.topic_word_prior = self.concentration / self._whole.n_features
 
     @property
-    def _law(self) -> WordTables:
+    def _law(self) -> kernels.WordTables:
         """The tables and the parameters in the form that kernels take."""
         gamma = self.topic_word_prior if self.power_law.has_shared_base else 0.0
-        return WordTables(
+        return kernels.WordTables(
             self.tables, self.topic_tables, self.word_tables, float(self.discount),
             float(self.concentration), float(gamma), self._stirling.values, self._stirling.row_ptr,
         )  # fmt: skip
 
-    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: Any, streams: list[Stream]) -> None:
         if words.fixed:  # the first topics are given
             super()._sweep_words(words, streams)
             return
         (node_ptr,), (allowed,), n_topics = self._node_ptr, self._allowed, self.n_topics
         allowed = allowed or AllowedTopics.every(n_topics, len(node_ptr) - 1)
-        sweep_power_law(
+        kernels.sweep_power_law(
             node_ptr, self._whole.tokens, self.topics, words, self._law, self.doc_topic_prior,
             *allowed, np.empty((4, n_topics)), streams[0],
         )  # fmt: skip
@@ -768,12 +697,10 @@ class PowerLawLDASampler(LDASampler):
         self._update_concentration()
         if self.power_law.has_shared_base and self.learns_topic_word_prior:
             self.topic_word_prior = update_symmetric_dirichlet(
-                self.topic_word_prior,
-                sum_rises(self.topic_word_prior, self.word_tables),
-                np.array([self.word_tables.sum()], dtype=np.float64),
-                self._whole.n_features,
+                self.topic_word_prior, sum_rises(self.topic_word_prior, self.word_tables),
+                np.array([self.word_tables.sum()], dtype=np.float64), self._whole.n_features,
                 *self.dirichlet_prior,
-            )
+            )  # fmt: skip
 
     def _update_discount(self) -> None:
         """Draw the discount, and recompute the ratios."""
@@ -781,7 +708,7 @@ class PowerLawLDASampler(LDASampler):
             return
         p, q = self.power_law.discount_prior
         stream = self.streams[0]
-        of_tables, of_seatings = gather_evidence(self._words.counts, self._law, stream)
+        of_tables, of_seatings = kernels.gather_evidence(self._words.counts, self._law, stream)
         self.discount = draw_bounded_beta(p + of_tables, q + of_seatings, stream)
         self._make_ratios()
 
@@ -794,7 +721,7 @@ class PowerLawLDASampler(LDASampler):
             )  # fmt: skip
             self._set_prior_of_uniform_base()
 
-    def base(self) -> NDArray[np.float64]:
+    def base(self) -> Floats:
         """Return E[H] given the state, (W,)."""
         n_words = self._whole.n_features
         if not self.power_law.has_shared_base:
@@ -802,7 +729,7 @@ class PowerLawLDASampler(LDASampler):
         weights = self.word_tables + self.topic_word_prior
         return weights / weights.sum()
 
-    def components(self) -> NDArray[np.float64]:
+    def components(self) -> Floats:
         """Return E[phi] given the state, (K, W)."""
         counts = self._words.counts[:, : self.n_topics].T.astype(np.float64, order="C")
         counts -= self.discount * self.tables[:, : self.n_topics].T
@@ -813,7 +740,7 @@ class PowerLawLDASampler(LDASampler):
 
     def log_joint(self) -> float:
         """Return log p(words, topics, numbers of tables | parameters)."""
-        return self._log_prior() + log_probability_of_power_law(
+        return self._log_prior() + kernels.log_probability_of_power_law(
             self._words.counts, self._words.totals, self._law
         )
 

@@ -6,17 +6,20 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skdp._numeric import Ints, Places
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly, njit
 from skdp._numeric._random import next_double
 from skdp._numeric._simd import aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.topics._kernels._counts import Corpus, WordCounts
+
+Stream = NDArray[np.uint64]
+"""State of a stream of random numbers."""
 
 # Re-estimation of the Dirichlet priors: one step of Minka's fixed point, in its MAP form.
 #
@@ -129,8 +132,8 @@ class Frequencies:
     order, to the same bits as those of the whole.
     """
 
-    keys: NDArray[np.int64]  # column x 2^40 + count > 0, in order; row sums are in the last column
-    times: NDArray[np.int64]  # number of occurrences of each key
+    keys: Places  # column x 2^40 + count > 0, in order; row sums are in the last column
+    times: Places  # number of occurrences of each key
     n_columns: int
 
     def __add__(self, other: Frequencies) -> Frequencies:
@@ -141,7 +144,7 @@ class Frequencies:
         np.add.at(sums, places, times)
         return Frequencies(keys, sums, self.n_columns)
 
-    def sums(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    def sums(self) -> tuple[Floats, Places]:
         """Return the distinct non-zero row sums, and their numbers of occurrences."""
         first = int(np.searchsorted(self.keys, self.n_columns << _SHIFT))
         return (self.keys[first:] - (self.n_columns << _SHIFT)).astype(float), self.times[first:]
@@ -165,18 +168,19 @@ def count_frequencies(tables: Iterable[NDArray[np.integer]], n_columns: int) -> 
     return Frequencies(keys[order], times[order], n_columns)
 
 
-def tells_apart(prior: NDArray[np.float64] | str) -> bool:
+def tells_apart(prior: Floats | str) -> bool:
     """Return whether a Dirichlet prior is given as numbers that differ."""
     return not isinstance(prior, str) and bool(np.ptp(prior) > 0.0)
 
 
+def first_value(given: Any, start: Any) -> Any:
+    """Return a given value, or the first one of a value that is learned, which has a name."""
+    return start if isinstance(given, str) else given
+
+
 def update_by_frequencies(
-    prior: NDArray[np.float64],
-    frequencies: Frequencies,
-    shape: float,
-    rate: float,
-    symmetric: bool,
-) -> NDArray[np.float64]:
+    prior: Floats, frequencies: Frequencies, shape: float, rate: float, symmetric: bool
+) -> Floats:
     """Return the Dirichlet prior, in [FLOOR, CEILING], after one step of the MAP fixed point."""
     prior = np.asarray(prior, dtype=np.float64)
     ups = np.zeros_like(prior)
@@ -204,11 +208,11 @@ def sum_rises(prior: float, values: NDArray[np.number]) -> float:
 def update_symmetric_dirichlet(
     prior: float,
     rises: float,  # `sum_rises` of this prior and all counts, less that of the seeds
-    totals: NDArray[np.float64],  # sums of the counts of vectors, with seeds; 0 has no effect
+    totals: Floats,  # sums of the counts of vectors, with seeds; 0 has no effect
     length: int,  # of a vector
     shape: float,
     rate: float,
-    seed_totals: NDArray[np.float64] | None = None,  # of pseudo-counts, which are part of the prior
+    seed_totals: Floats | None = None,  # of pseudo-counts, which are part of the prior
 ) -> float:
     """Return the common value like a symmetric `update_by_frequencies`, for long vectors."""
     down = length * _sum_downs(prior * length, totals, np.ones(len(totals), dtype=np.int64))
@@ -299,6 +303,14 @@ SMALLEST = np.float32(1e-25)
 """Smallest probability of a word in fixed topics, so that unknown words are uninformative."""
 
 
+def resized(words: WordCounts, n_columns: int) -> WordCounts:
+    """Return counts with at least `n_columns` columns, as many as fit of the old ones."""
+    new = empty_counts(len(words.counts), n_columns)
+    shared = min(len(new.totals), len(words.totals))
+    new.counts[:, :shared], new.totals[:shared] = words.counts[:, :shared], words.totals[:shared]
+    return new
+
+
 def close_gaps(words: WordCounts) -> tuple[Places, Places, Ints]:
     """Move the last topics with words into gaps; return used columns, the gaps, and new numbers.
 
@@ -335,13 +347,13 @@ def fixed_words(components: NDArray[np.floating]) -> WordCounts:
 class Seeds(NamedTuple):
     """Seed words by topic."""
 
-    topics: NDArray[np.int64]  # (n,), with `words`: pairs, none of which occurs twice
-    words: NDArray[np.int64]  # (n,)
+    topics: Places  # (n,), with `words`: pairs, none of which occurs twice
+    words: Places  # (n,)
     weight: int  # pseudo-counts of each pair
     n_words: int  # in the vocabulary
 
     @property
-    def seeded(self) -> NDArray[np.int64]:
+    def seeded(self) -> Places:
         """The topics that have seed words, in increasing order."""
         return np.unique(self.topics)
 
@@ -350,7 +362,7 @@ class Seeds(NamedTuple):
         """Number of pseudo-counts."""
         return self.weight * len(self.words)
 
-    def totals(self, n_topics: int) -> NDArray[np.float64]:
+    def totals(self, n_topics: int) -> Floats:
         """Return s_k, the pseudo-counts of every topic."""
         return self.weight * np.bincount(self.topics, minlength=n_topics).astype(np.float64)
 
@@ -371,14 +383,7 @@ class Seeds(NamedTuple):
             result += math.lgamma(shift) - math.lgamma(shift + total)
         return result
 
-    def seat(
-        self,
-        topics: NDArray[np.int32],
-        tokens: NDArray[np.int32],
-        n_topics: int,
-        gamma: float,
-        stream: NDArray[np.uint64],
-    ) -> None:
+    def seat(self, topics: Ints, tokens: Ints, n_topics: int, gamma: float, stream: Stream) -> None:
         """Draw the first topic of every word, in proportion to its prior mean in the topics."""
         seed_words = np.unique(self.words)
         weights = np.full((len(seed_words) + 1, n_topics), gamma)
@@ -408,7 +413,7 @@ class AllowedTopics(NamedTuple):
     """
 
     sets: NDArray[np.bool_]  # (n_sets, K), whether a topic is in a set; no set is empty
-    set_of: NDArray[np.int64]  # (nodes,), the set of each
+    set_of: Places  # (nodes,), the set of each
 
     @classmethod
     def every(cls, n_topics: int, n_nodes: int) -> AllowedTopics:
@@ -419,7 +424,7 @@ class AllowedTopics(NamedTuple):
         """Return the topics of nodes `first` to `last` - 1."""
         return AllowedTopics(self.sets, self.set_of[first:last])
 
-    def of_segments(self, n_segments: NDArray[np.int64]) -> AllowedTopics:
+    def of_segments(self, n_segments: Places) -> AllowedTopics:
         """Return the topics of segments; `n_segments` are their numbers by document."""
         return AllowedTopics(self.sets, np.repeat(self.set_of, n_segments))
 
@@ -429,11 +434,11 @@ class AllowedTopics(NamedTuple):
         more = np.repeat(self.sets[:, -1:], n_more, axis=1)
         return AllowedTopics(np.hstack([self.sets[:, :-1], more]), self.set_of)
 
-    def of_words(self, node_ptr: NDArray[np.int64]) -> AllowedTopics:
+    def of_words(self, node_ptr: Places) -> AllowedTopics:
         """Return the topics of words; `node_ptr` (nodes + 1,) is the first word of each node."""
         return AllowedTopics(self.sets, np.repeat(self.set_of, np.diff(node_ptr)))
 
-    def restrict(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    def restrict(self, shares: Floats) -> Floats:
         """Return the shares of nodes (nodes, K) given that another word obeys the sets, too."""
         shares = np.where(self.sets[self.set_of], shares, 0.0)
         return shares / shares.sum(axis=1, keepdims=True)
@@ -449,6 +454,10 @@ class LabeledCorpus(NamedTuple):
         """Return the documents with the topics of segments, given those of documents."""
         allowed = self.allowed.widened(n_topics).of_segments(np.diff(self.corpus.doc_ptr))
         return LabeledCorpus(self.corpus, allowed)
+
+
+Documents = SegmentedCorpus | LabeledCorpus
+"""Documents, perhaps with labels."""
 
 
 # Topics with given words next to learned ones.
@@ -473,7 +482,7 @@ SMALLEST_FIXED = 1e-17
 class FixedTopics(NamedTuple):
     """The first topics of a model, whose words are given."""
 
-    phi: NDArray[np.float64]  # (F, W), word probabilities; those below `SMALLEST_FIXED` count as 0
+    phi: Floats  # (F, W), word probabilities; those below `SMALLEST_FIXED` count as 0
 
     @property
     def possible(self) -> NDArray[np.bool_]:
@@ -496,7 +505,7 @@ class FixedTopics(NamedTuple):
         counts[:, : len(self.phi)], totals[: len(self.phi)] = 0.0, 0.0
         return WordCounts(counts, totals, words.fixed)
 
-    def log_likelihood(self, tokens: NDArray[np.int32], topics: NDArray[np.int32]) -> float:
+    def log_likelihood(self, tokens: Ints, topics: Ints) -> float:
         """Return the log probability of the words that have fixed topics."""
         is_fixed = topics < len(self.phi)
         with np.errstate(divide="ignore"):
@@ -504,12 +513,12 @@ class FixedTopics(NamedTuple):
 
     def seat(
         self,
-        topics: NDArray[np.int32],
-        tokens: NDArray[np.int32],
+        topics: Ints,
+        tokens: Ints,
         gamma: float,
         seeds: Seeds | None,
         allowed: AllowedTopics,
-        stream: NDArray[np.uint64],
+        stream: Stream,
     ) -> None:
         """Draw the first topics of words in proportion to their prior means in allowed topics."""
         n_fixed, n_words = self.phi.shape
@@ -527,18 +536,13 @@ class FixedTopics(NamedTuple):
             seat_by_rows(rows.astype(np.int32), drawn, np.arange(len(found)), sums, stream)
             topics[at] = drawn
 
-    def find_strays(self, tokens: NDArray[np.int32], topics: NDArray[np.int32]) -> NDArray[np.intp]:
+    def find_strays(self, tokens: Ints, topics: Ints) -> NDArray[np.intp]:
         """Return the places of words in topics that exclude them."""
         at = np.flatnonzero(topics < len(self.phi))
         return at[~self.possible[topics[at], tokens[at]]]
 
     def move_stray(
-        self,
-        i: int,
-        tokens: NDArray[np.int32],
-        topics: NDArray[np.int32],
-        words: WordCounts,
-        allowed: NDArray[np.bool_],
+        self, i: int, tokens: Ints, topics: Ints, words: WordCounts, allowed: NDArray[np.bool_]
     ) -> None:
         """Move word `i` to the last of the `allowed` topics (K,) that is possible."""
         w, allowed = tokens[i], allowed.copy()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_gamma_prior
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import Interval, StrOptions
@@ -21,6 +22,7 @@ from skdp.topics._kernels._counts import (
     score_tokens,
 )
 from skdp.topics._kernels._lda import empty_dense_scratch
+from skdp.topics._shared._arrays import first_value
 
 START_CONCENTRATION, START_DISCOUNT = 1000.0, 0.2
 """A large concentration: a chain first finds topics, and then what they do not explain."""
@@ -32,12 +34,12 @@ BURST_SUMS = "burst_concentration", "burst_discount"
 class TablePlaces(NamedTuple):
     """Places for tables, as many as words: those of a node are sorted by the word they serve."""
 
-    firsts: NDArray[np.int32]  # (n,) first place of the word of each token in its node
-    words: NDArray[np.int32]  # (n,) word of each place
+    firsts: Ints  # (n,) first place of the word of each token in its node
+    words: Ints  # (n,) word of each place
     longest: int  # number of words of the longest node
 
     @classmethod
-    def of(cls, tokens: NDArray[np.int32], node_ptr: NDArray[np.int64], n_words: int) -> Any:
+    def of(cls, tokens: Ints, node_ptr: Places, n_words: int) -> Any:
         """Return the places of the nodes of a corpus."""
         lengths = np.diff(node_ptr)
         keys = np.repeat(np.arange(len(lengths)), lengths) * n_words + tokens
@@ -46,7 +48,7 @@ class TablePlaces(NamedTuple):
         words = (places % n_words).astype(np.int32)
         return cls(as_readonly(firsts), as_readonly(words), int(lengths.max(initial=0)))
 
-    def seat_together(self, topics: NDArray[np.int32], n_topics: int) -> NDArray[np.int32]:
+    def seat_together(self, topics: Ints, n_topics: int) -> Ints:
         """Return seats at which equal words of a node with the same topic have one table."""
         keys = self.firsts.astype(np.int64) * n_topics + topics
         tables, table_of = np.unique(keys, return_inverse=True)
@@ -54,19 +56,15 @@ class TablePlaces(NamedTuple):
         places = firsts + np.arange(len(tables)) - np.searchsorted(firsts, firsts)
         return places[table_of].astype(np.int32)
 
-    def served(self, state: Any) -> NDArray[np.int32]:
+    def served(self, state: Any) -> Ints:
         """Return the topic of the table at each place, or -1."""
         served = np.full(len(self.words), -1, dtype=np.int32)
         served[state.seats] = state.topics
         return served
 
     def find(
-        self,
-        node_ptr: NDArray[np.int64],
-        words: NDArray[np.int32],
-        nodes: NDArray[np.integer],
-        n_words: int,
-    ) -> NDArray[np.int64]:
+        self, node_ptr: Places, words: Ints, nodes: NDArray[np.integer], n_words: int
+    ) -> Places:
         """Return the first place of each of some words of nodes; -1 for new ones."""
         lengths = np.diff(node_ptr)
         known = np.repeat(np.arange(len(lengths)), lengths) * n_words + self.words  # sorted
@@ -76,12 +74,12 @@ class TablePlaces(NamedTuple):
 
     def own_words(
         self,
-        own: NDArray[np.float64],  # (n,) at the first place of each word of a node
-        node_ptr: NDArray[np.int64],
-        words: NDArray[np.int32],
+        own: Floats,  # (n,) at the first place of each word of a node
+        node_ptr: Places,
+        words: Ints,
         nodes: NDArray[np.integer],
         n_words: int,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return the probabilities in `own` of words as further words of nodes; 0 for new ones."""
         return np.append(own, 0.0)[self.find(node_ptr, words, nodes, n_words)]
 
@@ -104,10 +102,8 @@ class Bursts(ChainComponent):
         self._draws_concentration = isinstance(concentration, str)
         self._draws_discount = isinstance(discount, str)
         self.prior = prior
-        self.concentration = (
-            START_CONCENTRATION if isinstance(concentration, str) else concentration
-        )
-        self.discount = START_DISCOUNT if isinstance(discount, str) else discount
+        self.concentration = first_value(concentration, START_CONCENTRATION)
+        self.discount = first_value(discount, START_DISCOUNT)
 
     @property
     def parameters(self) -> tuple[float, float]:
@@ -131,9 +127,7 @@ class Bursts(ChainComponent):
             of_tables, of_seatings = self._evidence(shards, n_topics, True, stream)
             self.discount = draw_bounded_beta(1.0 + of_tables, 1.0 + of_seatings, stream)
 
-    def _evidence(
-        self, shards: list[Any], n_topics: int, of_discount: bool, stream: Any
-    ) -> NDArray[np.float64]:
+    def _evidence(self, shards: list[Any], n_topics: int, of_discount: bool, stream: Any) -> Floats:
         sums = np.zeros(2)
         for node_ptr, state, places in shards:
             seats = places.seats(self.parameters, state.seats, n_topics)
@@ -144,12 +138,12 @@ class Bursts(ChainComponent):
 
     def score_words(
         self,
-        shard: tuple[NDArray[np.int64], Any, TablePlaces],
-        alpha: NDArray[np.float64],
-        words: NDArray[np.int32],
+        shard: tuple[Places, Any, TablePlaces],
+        alpha: Floats,
+        words: Ints,
         nodes: NDArray[np.integer],
         components: NDArray[np.float32],
-        out: NDArray[np.float64],
+        out: Floats,
     ) -> None:
         """Add the probabilities of further words of nodes, given the state, to `out`."""
         node_ptr, state, places = shard
@@ -179,6 +173,7 @@ BURST_CONSTRAINTS: dict[str, Any] = {
     "burst_concentration": [Interval(Real, 1e-8, 1e8, closed="both"), StrOptions({"auto"}), None],
     "burst_concentration_prior": [tuple, list],
     "burst_discount": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+    "burst_scope": [StrOptions({"document", "segment"})],
 }
 
 BURST_ATTRIBUTES = frozenset(f"{name}_" for name in BURST_SUMS)

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._executors import Distributed, Executor
+from skdp._numeric import Floats, Places
 from skdp._part import ChainComponent
 from skdp.data import PartitionedCorpus
 from skdp.inference._trace import align_labels
 from skdp.topics._kernels._counts import WordCounts
-from skdp.topics._shared._arrays import AllowedTopics, empty_counts
+from skdp.topics._shared._arrays import AllowedTopics, Stream, empty_counts
 from skdp.topics._shared._partition import CorpusPartition, Size
 from skdp.topics._shared._sampler import TopicSampler
 
@@ -144,8 +145,8 @@ class DistributedSampler(TopicSampler):
         data: DistributedCorpus,
         c: int,  # index of the chain
         settings: tuple[Any, ...],  # arguments of a sampler in memory from `n_topics` to `init`
-        init_streams: list[NDArray[np.uint64]],
-        streams: list[NDArray[np.uint64]],
+        init_streams: list[Stream],
+        streams: list[Stream],
     ):
         self._start(settings[:-1], streams, 1, is_labeled=data.is_labeled)
         self._c = c
@@ -193,7 +194,7 @@ class DistributedSampler(TopicSampler):
     def _return_strays(self, words: Any) -> None:
         """Do nothing: partitions return their own strays."""
 
-    def _topic_totals(self) -> NDArray[np.float64]:
+    def _topic_totals(self) -> Floats:
         return self._totals
 
     def _word_rises(self) -> float:
@@ -205,7 +206,7 @@ class DistributedSampler(TopicSampler):
             self.data.first("copy_words", self._c).apply(self._gathered)
         return self._gathered
 
-    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: Any, streams: list[Stream]) -> None:
         shared = self.data.share(self.parameters())
         n_summed, streams[:], n_sent, *self._found = self._settle(
             self.data.total(
@@ -213,12 +214,6 @@ class DistributedSampler(TopicSampler):
             )
         )
         self.data.count_moved(n_sent, n_summed)
-
-    def _find_late_statistics(self) -> list[Any]:
-        """Return the statistics that depend on draws made after the sweep."""
-        shared = self.data.share(self.parameters())
-        self.streams[:], *found = self.data.sum("finish", self._c, shared, each=list(self.streams))
-        return found
 
     def _reported(self) -> list[Any]:
         """Return the reports of the partitions on the current state."""
@@ -233,9 +228,8 @@ class DistributedSampler(TopicSampler):
     def _log_likelihood_of_fixed(self) -> float:
         return 0.0 if self.fixed is None else sum(found[-2] for found in self._reported())
 
-    def _words_of_topics(self) -> NDArray[np.float64]:
-        totals: NDArray[np.float64] = np.sum([found[-1] for found in self._reported()], axis=0)
-        return totals
+    def _words_of_topics(self) -> Floats:
+        return np.sum([found[-1] for found in self._reported()], axis=0)
 
     # Sums for means that stay with the documents
 
@@ -247,10 +241,10 @@ class DistributedSampler(TopicSampler):
         """Make label ``order[k]`` of sums label k, along `topic_axes` or other axes."""
         self.data.run("reorder", self._c, key, tuple(axes), order)
 
-    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+    def _empty_shares(self) -> dict[str, Floats]:
         return {}  # they stay with the partitions
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Do nothing: partitions have their own sums."""
 
     def fork_sums(self, key: str, new: str) -> None:
@@ -288,7 +282,7 @@ class TopicAverages:
     def __init__(self) -> None:
         self.n = 0
         self.components = np.empty((0, 0))
-        self.sums: dict[str, NDArray[np.float64]] = {}
+        self.sums: dict[str, Floats] = {}
 
     def add(self, sampler: Any) -> None:
         """Add the current state to the means."""
@@ -305,7 +299,7 @@ class TopicAverages:
     def means(self, *, in_place: bool) -> dict[str, Any]:
         """Return the means; `in_place` ends the averaging and avoids copies."""
 
-        def mean(total: NDArray[np.float64]) -> Any:
+        def mean(total: Floats) -> Any:
             if total.ndim == 0:
                 return float(total / self.n)
             if in_place:
@@ -316,7 +310,7 @@ class TopicAverages:
         named = {"components": self.components, **self.sums}
         return {f"{name}_": mean(total) for name, total in named.items()}
 
-    def _align(self, sampler: Any, components: NDArray[np.float64]) -> None:
+    def _align(self, sampler: Any, components: Floats) -> None:
         """Reorder the means so far to match the sampler's labels."""
         if sampler.topics_trade_places:
             order = _align_unseeded(self.components, components, sampler.seeded)
@@ -332,9 +326,7 @@ class TopicAverages:
         return True
 
 
-def _align_unseeded(
-    old: NDArray[np.float64], new: NDArray[np.float64], seeded: NDArray[np.int64]
-) -> NDArray[np.intp]:
+def _align_unseeded(old: Floats, new: Floats, seeded: Places) -> NDArray[np.intp]:
     """Return the order of the old topics that matches the new ones."""
     if not len(seeded):
         return align_labels(old, new)

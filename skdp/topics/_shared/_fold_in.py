@@ -21,11 +21,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_count, check_memory
 from skdp._executors import choose_executor
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import find_second_halves
 from skdp.data import PartitionedCorpus, SegmentedCorpus, check_corpus
 from skdp.data._ragged import offsets
 from skdp.topics._kernels._counts import score_tokens
-from skdp.topics._shared._arrays import alternate_words, sort_words
+from skdp.topics._shared._arrays import Stream, alternate_words, sort_words
 
 _CHUNK_TOKENS = 20_000
 
@@ -41,7 +42,7 @@ class FoldIn(NamedTuple):
 
     n_sweeps: int
     burn_in: int
-    key: NDArray[np.uint64]
+    key: Stream
     n_jobs: int | None
     options: dict[str, Any]  # of a family of models
 
@@ -58,16 +59,16 @@ class Halt:
         self.called = False  # always in copies in other processes: joblib ends such workers
 
 
-def slices(halt: Halt) -> Iterator[int]:
-    """Yield the amount of work of the next kernel call, until the loop ends or is halted.
+def slices(halt: Halt, corpus: SegmentedCorpus) -> Iterator[tuple[int, Places, Stream]]:
+    """Yield the work of the next kernel call, its place and stream, to the last document or a halt.
 
     Python cannot raise a KeyboardInterrupt before a kernel returns, so a call takes about a tenth
     of a second; the time per word differs a thousandfold. Splits do not affect the result.
     """
-    work = float(_FIRST_SLICE)
-    while not halt.called:
+    work, place, rng = float(_FIRST_SLICE), np.zeros(3, np.int64), np.zeros(4, np.uint64)
+    while not halt.called and place[0] < len(corpus):
         start = time.perf_counter()
-        yield int(work)
+        yield int(work), place, rng
         work *= min(max(_SLICE_SECONDS / max(time.perf_counter() - start, 1e-9), 0.25), 2.0)
         work = max(work, 1.0)
 
@@ -93,8 +94,20 @@ class Folding(Protocol):
     Instances are equal only to themselves (``eq=False``): joblib hashes what it sends to dask.
     """
 
-    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
+    def __call__(self, corpus: SegmentedCorpus, key: Stream, halt: Halt) -> Shares:
         """Return the shares of the documents and of their segments, or anything if halted."""
+
+
+class Scoring:
+    """A fold-in with a method `score`, which returns shares and, in third place, probabilities."""
+
+    score: Callable[..., Shares]
+
+    def __call__(self, corpus: SegmentedCorpus, key: Stream, halt: Halt) -> Shares:
+        """Return the shares of documents and of segments, and what else a model returns."""
+        nothing = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+        shares = self.score(corpus, key, nothing, halt)
+        return *shares[:2], *shares[3:]
 
 
 class Model(Protocol):
@@ -117,7 +130,7 @@ def fold_in_documents(
     corpus: SegmentedCorpus,
     models: list[Any],
     settings: FoldIn,
-    further: tuple[NDArray[np.int32], NDArray[np.int64]] | None = None,
+    further: tuple[Ints, Places] | None = None,
 ) -> Iterator[Shares]:
     """Yield topic shares of documents and of segments for each model, with its topics fixed.
 
@@ -151,7 +164,7 @@ _LIKELIHOOD_TOKENS = 2_000
 class LikelihoodMixin:
     """Mixin of topic models that estimate p(document); stored models have `prepare_likelihood`."""
 
-    def log_likelihood(self, X: Any, *, n_particles: int = 20) -> NDArray[np.float64]:
+    def log_likelihood(self, X: Any, *, n_particles: int = 20) -> Floats:
         r"""Return the log probability of all words of every document, with the topics fixed.
 
         This is log p(words | topics, priors), with the shares of documents and segments, the tables
@@ -222,7 +235,7 @@ class LikelihoodMixin:
 
 def estimate_corpus(
     corpus: SegmentedCorpus, models: list[Any], settings: FoldIn, n_particles: int
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the log of the mean over models of the estimates for every document."""
     n_chunks = max(1, min(len(corpus), len(corpus.tokens) // _LIKELIHOOD_TOKENS))
     bounds = np.linspace(0, len(corpus), n_chunks + 1).astype(int)
@@ -255,11 +268,8 @@ def holds_impossible_words(
 
 
 def expect_topics(
-    tokens: NDArray[np.int32],
-    lengths: NDArray[np.int64],
-    segment_topic: NDArray[np.float64],
-    components: NDArray[np.floating],
-) -> NDArray[np.float64]:
+    tokens: Ints, lengths: Places, segment_topic: Floats, components: NDArray[np.floating]
+) -> Floats:
     """Return the expected number of words of each topic in each segment of a document, (J, K)."""
     sums = np.zeros(segment_topic.shape)
     for j, (begin, end) in enumerate(pairwise(offsets(lengths).tolist())):
@@ -274,9 +284,7 @@ def expect_topics(
 # Document completion: a random half of a document's words predicts the other half.
 
 
-def split_words(
-    corpus: SegmentedCorpus,
-) -> tuple[SegmentedCorpus, NDArray[np.int32], NDArray[np.int64]]:
+def split_words(corpus: SegmentedCorpus) -> tuple[SegmentedCorpus, Ints, Places]:
     """Return random halves of each segment's words, regardless of order: the observed half, sorted,
     in the same segments, the scored half, and the segment of each scored word.
     """
@@ -291,7 +299,7 @@ def split_words(
 
 def score_documents(
     corpus: SegmentedCorpus, models: list[Any], settings: FoldIn
-) -> tuple[NDArray[np.float64], int]:
+) -> tuple[Floats, int]:
     """Return the log probability of every document's scored tokens, and their total number."""
     observed, scored, segment_of = split_words(corpus)
     if len(scored) == 0:

@@ -24,26 +24,19 @@ from numpy.typing import NDArray
 
 from skdp._executors import call_all
 from skdp._executors._base import zeros
+from skdp._numeric import Floats, Ints
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import aligned_zeros
 from skdp._part import ChainComponent as BasePart
 from skdp.callback._checkpoint import part_header, read_checked, write_checked
 from skdp.data import SegmentedCorpus
-from skdp.topics._kernels._counts import (
-    LONGEST,
-    Corpus,
-    WordCounts,
-    add_change,
-    count_changes,
-    decode_change,
-    encode_change,
-    move_words,
-    sum_codes,
-)
+from skdp.topics._kernels import _counts as kernels
 from skdp.topics._shared._arrays import (
     MAX_TOTAL,
     AllowedTopics,
+    Documents,
     LabeledCorpus,
+    Stream,
     check_counts,
     empty_counts,
     sum_rises,
@@ -73,13 +66,13 @@ class Narrow(NamedTuple):
 def encode(old: NDArray[Any], new: NDArray[Any]) -> NDArray[np.uint8]:
     """Return the encoded change from `old` to `new`, which are arrays of integers."""
     old, new = old.reshape(-1), new.reshape(-1)
-    out = np.empty(LONGEST * count_changes(old, new), dtype=np.uint8)
-    return out[: encode_change(old, new, out)].copy()
+    out = np.empty(kernels.LONGEST * kernels.count_changes(old, new), dtype=np.uint8)
+    return out[: kernels.encode_change(old, new, out)].copy()
 
 
 def decode(code: NDArray[np.uint8], counts: NDArray[Any]) -> None:
     """Add a change to `counts`, which must be contiguous."""
-    decode_change(code, counts.reshape(-1))
+    kernels.decode_change(code, counts.reshape(-1))
 
 
 def pack(array: NDArray[Any]) -> Any:
@@ -107,22 +100,22 @@ def unpack(packed: Any) -> NDArray[Any]:
     return packed
 
 
-def pack_corpus(corpus: Corpus) -> list[Any]:
+def pack_corpus(corpus: kernels.Corpus) -> list[Any]:
     """Return the words of a shard in a form that takes less space in a pickle."""
     in_part = np.arange(len(corpus.part_begin)) - corpus.part_begin
     lengths = np.diff(corpus.segment_ptr), np.diff(corpus.doc_ptr)
     return [pack(each) for each in (corpus.tokens, in_part, *lengths)]
 
 
-def unpack_corpus(packed: list[Any]) -> Corpus:
+def unpack_corpus(packed: list[Any]) -> kernels.Corpus:
     """Return the words of a shard, with the same numba type as before."""
     tokens, in_part, *lengths = (unpack(each) for each in packed)
     offsets = [np.concatenate([[0], np.cumsum(each)]).astype(np.int64) for each in lengths]
     part_begin = np.arange(len(in_part)) - in_part
-    return Corpus(*(as_readonly(array) for array in (tokens, *offsets, part_begin)))
+    return kernels.Corpus(*(as_readonly(array) for array in (tokens, *offsets, part_begin)))
 
 
-def pack_words(words: WordCounts) -> Any:
+def pack_words(words: kernels.WordCounts) -> Any:
     """Return words by topic in a form that takes less space in a pickle."""
     if words.fixed:
         return words
@@ -135,15 +128,15 @@ def pack_words(words: WordCounts) -> Any:
     return code, counts.shape, words.totals, fixed, columns
 
 
-def unpack_words(packed: Any) -> WordCounts:
+def unpack_words(packed: Any) -> kernels.WordCounts:
     """Return the words by topic that were packed."""
-    if isinstance(packed, WordCounts):
+    if isinstance(packed, kernels.WordCounts):
         return packed
     code, shape, totals, fixed, columns = packed
     counts = aligned_zeros(shape, dtype=np.float32)
     decode(code, counts)
     counts[:, fixed] = columns
-    return WordCounts(counts, totals, False)
+    return kernels.WordCounts(counts, totals, False)
 
 
 # Sweeps of shards in threads or processes: tasks and their results.
@@ -164,14 +157,14 @@ class ShardSweep:
 
     _scratch: ClassVar[tuple[str, ...]] = ()  # recreated by `_make_scratch` after unpickling
 
-    corpus: Corpus
+    corpus: kernels.Corpus
     state: Any  # a named tuple of arrays, `topics` among them
 
-    def sweep(self, words: Any, stream: NDArray[np.uint64]) -> Any:
+    def sweep(self, words: Any, stream: Stream) -> Any:
         """Draw the latent variables of the words once; change `words` and return the state."""
         raise NotImplementedError
 
-    def counted_words(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def counted_words(self) -> tuple[Ints, Ints]:
         """Return the words that topics count and their topics, -1 for words that are not there."""
         return self.corpus.tokens, self.state.topics
 
@@ -207,47 +200,43 @@ class Counted:
     unpack = staticmethod(unpack_words)
 
     @staticmethod
-    def copy(words: WordCounts) -> WordCounts:
+    def copy(words: kernels.WordCounts) -> kernels.WordCounts:
         """Return a copy of the words."""
-        return WordCounts(words.counts.copy(), words.totals.copy(), words.fixed)
+        return kernels.WordCounts(words.counts.copy(), words.totals.copy(), words.fixed)
 
     @staticmethod
-    def move(
-        own: WordCounts, tokens: NDArray[np.int32], before: Any, after: NDArray[np.int32]
-    ) -> None:
+    def move(own: kernels.WordCounts, tokens: Ints, before: Any, after: Ints) -> None:
         """Move words to other topics."""
-        move_words(tokens, before, after, own.counts, own.totals)
+        kernels.move_words(tokens, before, after, own.counts, own.totals)
 
     @staticmethod
     def take_back(
-        own: WordCounts,
-        words: WordCounts,
-        tokens: NDArray[np.int32],
-        before: Any,
-        after: NDArray[np.int32],
+        own: kernels.WordCounts, words: kernels.WordCounts, tokens: Ints, before: Any, after: Ints
     ) -> None:
         """Make `own` equal to `words` after the sweep of a shard by undoing its moves."""
-        move_words(tokens, after, before, own.counts, own.totals)
+        kernels.move_words(tokens, after, before, own.counts, own.totals)
 
     @staticmethod
-    def change(words: WordCounts, own: WordCounts) -> CountChange:
+    def change(words: kernels.WordCounts, own: kernels.WordCounts) -> CountChange:
         """Return the encoded change from `words` to `own`."""
         return CountChange.between(words, own)
 
     @staticmethod
-    def add(words: WordCounts, changes: list[CountChange]) -> None:
+    def add(words: kernels.WordCounts, changes: list[CountChange]) -> None:
         """Add changes that were made in other processes."""
         for change in changes:
             change.apply(words)
             check_counts(words)
 
     @staticmethod
-    def merge(words: WordCounts, copies: list[WordCounts]) -> None:
+    def merge(words: kernels.WordCounts, copies: list[kernels.WordCounts]) -> None:
         """Merge copies that hold separate changes into `words`; the copies are overwritten."""
         total, *others = copies
         for own in others:
-            add_change(total.counts.reshape(-1), own.counts.reshape(-1), words.counts.reshape(-1))
-            add_change(total.totals, own.totals, words.totals)
+            kernels.add_change(
+                total.counts.reshape(-1), own.counts.reshape(-1), words.counts.reshape(-1)
+            )
+            kernels.add_change(total.totals, own.totals, words.totals)
             check_counts(total)
         words.counts[:], words.totals[:] = total.counts, total.totals
 
@@ -257,7 +246,7 @@ class Group:
     """The task of one worker: shards that are swept in turn."""
 
     sweeps: list[Any]
-    streams: list[NDArray[np.uint64]]
+    streams: list[Stream]
     words: Any  # words by topic before the sweep
     ledger: Any  # class with the operations on words of this kind, such as `Counted`
 
@@ -271,7 +260,7 @@ class Group:
     def run(self) -> ShardResult:
         """Sweep the shards."""
         words, ledger = self.words, self.ledger
-        is_fixed = isinstance(words, WordCounts) and words.fixed
+        is_fixed = isinstance(words, kernels.WordCounts) and words.fixed
         own = words if is_fixed else ledger.copy(words)
         states, moves = [], []
         for sweep, stream in zip(self.sweeps, self.streams, strict=True):
@@ -312,11 +301,7 @@ class ShardResult:
 
 
 def sweep_shards(
-    sweeps: list[Any],
-    streams: list[NDArray[np.uint64]],
-    words: Any,
-    ledger: Any,
-    n_jobs: int | None,
+    sweeps: list[Any], streams: list[Stream], words: Any, ledger: Any, n_jobs: int | None
 ) -> list[Any]:
     """Sweep all shards; change `words` and `streams`, and return the states of shards."""
     n_groups = min(len(sweeps), effective_n_jobs(n_jobs))
@@ -341,7 +326,7 @@ class CountChange:
     """A change of words by topic. Changes are integers, so they add up in any order."""
 
     code: NDArray[np.uint8]  # encoding of ``_kernels/_counts``
-    totals: NDArray[np.float64]  # (K',)
+    totals: Floats  # (K',)
 
     @property
     def n_bytes(self) -> int:
@@ -349,14 +334,16 @@ class CountChange:
         return self.code.nbytes + self.totals.nbytes
 
     @classmethod
-    def between(cls, old: WordCounts, new: WordCounts) -> CountChange:
+    def between(cls, old: kernels.WordCounts, new: kernels.WordCounts) -> CountChange:
         """Return the change from `old` to `new`."""
         return cls(encode(old.counts, new.counts), new.totals - old.totals)
 
     @classmethod
-    def of(cls, words: WordCounts) -> CountChange:
+    def of(cls, words: kernels.WordCounts) -> CountChange:
         """Return the change from nothing."""
-        nothing = WordCounts(np.zeros_like(words.counts), np.zeros_like(words.totals), False)
+        nothing = kernels.WordCounts(
+            np.zeros_like(words.counts), np.zeros_like(words.totals), False
+        )
         return cls.between(nothing, words)
 
     @classmethod
@@ -365,13 +352,13 @@ class CountChange:
         code = np.concatenate([change.code for change in changes])
         ptr = np.cumsum([0, *(len(change.code) for change in changes)])
         out = np.empty(len(code), dtype=np.uint8)
-        n = sum_codes(code, ptr, out)
+        n = kernels.sum_codes(code, ptr, out)
         return cls(out[:n].copy(), np.sum([change.totals for change in changes], axis=0))
 
     def __add__(self, other: CountChange) -> CountChange:
         return self.sum_up([self, other])
 
-    def apply(self, words: WordCounts) -> None:
+    def apply(self, words: kernels.WordCounts) -> None:
         """Apply the change to words by topic."""
         decode(self.code, words.counts)
         words.totals[:] += self.totals
@@ -402,7 +389,7 @@ class Replica:
         """Return whether all states together exceed the bound, and `n_bytes`, the size of one."""
         return self._n_state > max(_ROOM, n_bytes)
 
-    def after(self, n_changes: int, last: CountChange) -> WordCounts:
+    def after(self, n_changes: int, last: CountChange) -> kernels.WordCounts:
         """Return the words after `n_changes` changes, of which `last` may not be applied yet."""
         with self._lock:
             if self._n_changes < n_changes:
@@ -441,7 +428,7 @@ class CorpusChain:
         self._packed: list[Any] | None = None
         self.replica = replica
         self.is_first = is_first
-        self.sums: dict[str, dict[str, NDArray[np.float64]]] = {}
+        self.sums: dict[str, dict[str, Floats]] = {}
         self._n_bytes = sum(array.nbytes for shard in sampler.shards for array in shard)
         replica.count_state(self._n_bytes)
 
@@ -492,7 +479,7 @@ class CorpusPartition:
     chains: dict[int, CorpusChain] = field(default_factory=dict)
 
     @property
-    def data(self) -> SegmentedCorpus | LabeledCorpus:
+    def data(self) -> Documents:
         """The documents, with labels if there are any."""
         return self.corpus if self.allowed is None else LabeledCorpus(self.corpus, self.allowed)
 
@@ -521,7 +508,7 @@ class CorpusPartition:
         n_changes: int,
         last: tuple[Any, ...],
         parameters: dict[str, Any],
-        stream: NDArray[np.uint64],
+        stream: Stream,
     ) -> tuple[Any, ...]:
         """Draw latent variables of the words once; return change, stream, bytes and statistics."""
         chain = self.chains[c]
@@ -546,9 +533,7 @@ class CorpusPartition:
         """Return the words by topic as a change from zero counts."""
         return CountChange.of(self.chains[c].replica.words)
 
-    def finish(
-        self, c: int, parameters: dict[str, Any], stream: NDArray[np.uint64]
-    ) -> tuple[Any, ...]:
+    def finish(self, c: int, parameters: dict[str, Any], stream: Stream) -> tuple[Any, ...]:
         """Return the stream and the statistics that depend on parameters drawn after the sweep."""
         chain = self.chains[c]
         with chain.opened(parameters) as sampler:
@@ -593,7 +578,7 @@ class CorpusPartition:
         tokens = np.diff(self.corpus.segment_ptr) @ sums["segment_topic"] / n
         return ([(tokens, {name: values.shape for name, values in sums.items()})],)
 
-    def average(self, c: int, key: str, name: str, n: int, in_place: bool) -> NDArray[np.float64]:
+    def average(self, c: int, key: str, name: str, n: int, in_place: bool) -> Floats:
         """Return means; `in_place` ends the sum and avoids a copy."""
         total = self.chains[c].sums[key][name]
         if in_place:
@@ -627,7 +612,7 @@ class CorpusPartition:
         return tuple(changes)
 
 
-def _in_file(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _in_file(values: Floats) -> Floats:
     own = zeros(values.shape)
     own[...] = values
     return own

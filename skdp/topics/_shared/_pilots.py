@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skdp._executors import call_all
+from skdp._numeric import Floats, Ints, Places
 from skdp.data import SegmentedCorpus
 from skdp.data._ragged import offsets
 from skdp.inference._chain import check_interrupts
@@ -61,9 +61,9 @@ class HeldOut(NamedTuple):
     """A corpus without some of its words, and these words."""
 
     rest: SegmentedCorpus  # what the pilots see, with all documents and segments
-    tokens: NDArray[np.int32]
-    segment_of: NDArray[np.int64]
-    unit_of: NDArray[np.int64]  # units by which pilots are compared: documents, or segments if few
+    tokens: Ints
+    segment_of: Places
+    unit_of: Places  # units by which pilots are compared: documents, or segments if few
 
 
 def hold_out_words(corpus: SegmentedCorpus, seed: np.random.SeedSequence) -> HeldOut | None:
@@ -80,7 +80,7 @@ def hold_out_words(corpus: SegmentedCorpus, seed: np.random.SeedSequence) -> Hel
     return HeldOut(rest, corpus.tokens[is_out], segment_of, unit_of)
 
 
-Score = tuple[NDArray[np.float64], NDArray[np.float64]]
+Score = tuple[Floats, Floats]
 """Log probabilities of the units in the last but one and in the last block of a pilot."""
 
 
@@ -95,7 +95,7 @@ Scores = dict[int, Score]
 """Scores of pilots by initial number of topics."""
 
 
-def score_one_topic(held_out: HeldOut) -> NDArray[np.float64]:
+def score_one_topic(held_out: HeldOut) -> Floats:
     """Return the log probabilities of the units if all words have the same topic."""
     n_words = held_out.rest.n_features
     counts = np.bincount(held_out.rest.tokens, minlength=n_words)
@@ -113,13 +113,9 @@ class Pilot:
 
     def __init__(self, sampler: Any, held_out: HeldOut):
         self._sampler, self._held_out = sampler, held_out
+        self.has_bursts = sampler.bursts is not None
         self._n_rounds = 0
         self._before = self._last = np.zeros(len(held_out.tokens))
-
-    @property
-    def has_bursts(self) -> bool:
-        """Whether the words of a document repeat each other."""
-        return self._sampler.bursts is not None
 
     def run_round(self) -> Pilot:
         """Do the sweeps of a round, and after the first block add up probabilities; return self."""
@@ -137,7 +133,7 @@ class Pilot:
         before, last = (self._log_probabilities(row) for row in (self._before, self._last))
         return before, last
 
-    def _log_probabilities(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_probabilities(self, sums: Floats) -> Floats:
         logs = np.log(sums / ROUNDS_OF_BLOCK)
         return np.bincount(self._held_out.unit_of, weights=logs).astype(np.float64)
 
@@ -167,7 +163,7 @@ class Comparison:
         least = max(2.0 * standard_error(self._climb), SMALL_CLIMB * self._n_words)
         return bool(self._climb.sum() > least)
 
-    def is_clearly_better(self, other: NDArray[np.float64]) -> bool:
+    def is_clearly_better(self, other: Floats) -> bool:
         """Return whether the best is clearly better than other log probabilities of the units."""
         gain = self._last - other
         return bool(gain.sum() > CLEAR_GAIN * standard_error(gain))
@@ -198,7 +194,7 @@ class Comparison:
         )
 
 
-def standard_error(differences: NDArray[np.float64]) -> float:
+def standard_error(differences: Floats) -> float:
     """Return the standard error of the sum of independent differences."""
     return float(np.std(differences) * math.sqrt(len(differences)))
 

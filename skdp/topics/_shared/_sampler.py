@@ -5,27 +5,36 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skdp._fit._estimator import keep_numbers
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import make_generator
 from skdp._part import ChainComponent
 from skdp.data import SegmentedCorpus
 from skdp.topics._kernels import _hdp as moves
 from skdp.topics._kernels._counts import WordCounts, log_likelihood_of_words, score_tokens
-from skdp.topics._kernels._lda import empty_dense_scratch, sweep_labeled_nodes
+from skdp.topics._kernels._lda import (
+    empty_dense_scratch,
+    move_into_sets,
+    seat_randomly,
+    sweep_labeled_nodes,
+)
 from skdp.topics._shared._arrays import (
     AllowedTopics,
     FixedTopics,
     Frequencies,
     Seeds,
+    Stream,
     WordPrior,
     check_counts,
     empty_counts,
+    first_value,
     fixed_words,
     flat,
     split_documents,
@@ -43,13 +52,11 @@ class ChosenNodes(NamedTuple):
     """Some nodes: the places of their words in the corpus, and the words by node."""
 
     places: NDArray[np.intp]
-    node_ptr: NDArray[np.int64]
-    tokens: NDArray[np.int32]
+    node_ptr: Places
+    tokens: Ints
 
     @classmethod
-    def of(
-        cls, node_ptr: NDArray[np.int64], tokens: NDArray[np.int32], chosen: NDArray[np.bool_]
-    ) -> ChosenNodes:
+    def of(cls, node_ptr: Places, tokens: Ints, chosen: NDArray[np.bool_]) -> ChosenNodes:
         """Return the chosen nodes, in order."""
         lengths = np.diff(node_ptr)
         places = np.flatnonzero(np.repeat(chosen, lengths))
@@ -69,7 +76,7 @@ class TopicSampler(ChainComponent):
     """Whether the data are partitions that an executor has distributed."""
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
-        "_whole", "_bounds", "_corpora", "_words", "_table_places", "_burst_ptr",
+        "_whole", "_bounds", "_segment_bounds", "_corpora", "_words", "_table_places", "_burst_ptr",
     )  # fmt: skip
 
     topic_axes: ClassVar[dict[str, int]] = {
@@ -89,7 +96,7 @@ class TopicSampler(ChainComponent):
     n_settled = 0
     """Number of first nodes that are from earlier calls of `partial_fit`."""
 
-    _burst_ptr: list[NDArray[np.int64]]  # tokens of the nodes that share them, by shard
+    _burst_ptr: list[Places]  # tokens of the nodes that share them, by shard
     _table_places: list[TablePlaces]  # of these tables, by shard
 
     shards: list[Any]  # the state of each, a named tuple with `topics` among its arrays
@@ -100,7 +107,7 @@ class TopicSampler(ChainComponent):
         n_topics: int,
         topic_word_prior: Any,  # float, "auto" or WordPrior
         dirichlet_prior: tuple[float, float],
-        streams: list[NDArray[np.uint64]],  # of the shards; the first draws parameters as well
+        streams: list[Stream],  # of the shards; the first draws parameters as well
         n_jobs: int | None,
     ):
         self.n_topics = n_topics
@@ -109,16 +116,14 @@ class TopicSampler(ChainComponent):
         if isinstance(topic_word_prior, WordPrior):
             topic_word_prior, self.seeds, self.fixed = topic_word_prior
         self.learns_topic_word_prior = isinstance(topic_word_prior, str)
-        self.topic_word_prior = (
-            START_TOPIC_WORD_PRIOR if self.learns_topic_word_prior else topic_word_prior
-        )
+        self.topic_word_prior = first_value(topic_word_prior, START_TOPIC_WORD_PRIOR)
         self.streams = streams
         self.n_jobs = n_jobs
 
     def _start(
         self,
         settings: tuple[Any, ...],  # arguments of the constructor from `n_topics` to before `init`
-        streams: list[NDArray[np.uint64]],
+        streams: list[Stream],
         n_jobs: int | None,
         *,
         is_labeled: bool,
@@ -135,6 +140,7 @@ class TopicSampler(ChainComponent):
         """Store the corpus and build the arrays that depend on it, regardless of the state."""
         self._whole = corpus
         self._bounds = split_documents(corpus, len(self.streams))
+        self._segment_bounds = [tuple(corpus.doc_ptr[[*ends]].tolist()) for ends in self._bounds]
         self._corpora = [
             flat(corpus if len(self._bounds) == 1 else corpus[begin:end])
             for begin, end in self._bounds
@@ -151,7 +157,7 @@ class TopicSampler(ChainComponent):
                 seats = places.seat_together(self.shards[s].topics, self.n_topics)
                 self.shards[s] = self.shards[s]._replace(seats=seats)
 
-    def _place_tables(self, burst_ptr: list[NDArray[np.int64]]) -> None:
+    def _place_tables(self, burst_ptr: list[Places]) -> None:
         """Make places for the tables of the nodes of every shard, if there are bursts."""
         if self.bursts is not None:
             self._burst_ptr, n_words = burst_ptr, self._whole.n_features
@@ -196,7 +202,7 @@ class TopicSampler(ChainComponent):
     # More data
 
     @property
-    def _whole_ptr(self) -> NDArray[np.int64]:
+    def _whole_ptr(self) -> Places:
         """Tokens of all nodes."""
         raise NotImplementedError
 
@@ -230,7 +236,7 @@ class TopicSampler(ChainComponent):
         return ChosenNodes.of(self._whole_ptr, self._whole.tokens, is_chosen)
 
     def _sweep_chosen(
-        self, chosen: ChosenNodes, doc_topic_prior: NDArray[np.float64], allowed: AllowedTopics
+        self, chosen: ChosenNodes, doc_topic_prior: Floats, allowed: AllowedTopics
     ) -> None:
         """Draw the topics of the words of nodes once; no topic opens or closes."""
         places, node_ptr, tokens = chosen
@@ -260,7 +266,7 @@ class TopicSampler(ChainComponent):
         return len(self.seeded)
 
     @property
-    def seeded(self) -> NDArray[np.int64]:
+    def seeded(self) -> Places:
         """The topics with seed words or given words, which keep their numbers."""
         seeded = np.arange(0 if self.fixed is None else len(self.fixed.phi))
         return seeded if self.seeds is None else np.union1d(seeded, self.seeds.topics)
@@ -273,11 +279,7 @@ class TopicSampler(ChainComponent):
         return not (self.seeds is None and self.fixed is None)
 
     def _seat_by_prior(
-        self,
-        topics: NDArray[np.int32],
-        tokens: NDArray[np.int32],
-        stream: NDArray[np.uint64],
-        allowed: AllowedTopics | None = None,
+        self, topics: Ints, tokens: Ints, stream: Stream, allowed: AllowedTopics | None = None
     ) -> None:
         """Draw the first topics of words; `allowed` are the topics of words that have labels."""
         n_topics, gamma = self.n_topics, self.topic_word_prior
@@ -286,6 +288,17 @@ class TopicSampler(ChainComponent):
             self.fixed.seat(topics, tokens, gamma, self.seeds, allowed, stream)
         elif self.seeds is not None:
             self.seeds.seat(topics, tokens, n_topics, gamma, stream)
+
+    def _draw_first_topics(
+        self, topics: Ints, tokens: Ints, node_ptr: Places, allowed: Any, stream: Stream
+    ) -> None:
+        """Draw first topics by the prior, or at random, from those that labels of nodes allow."""
+        if self._has_prior_mean:
+            self._seat_by_prior(topics, tokens, stream, allowed and allowed.of_words(node_ptr))
+        else:
+            seat_randomly(topics, self.n_topics, stream)
+        if allowed is not None:
+            move_into_sets(node_ptr, topics, *allowed, stream)
 
     def _first_topics(self, init: NDArray[np.floating]) -> WordCounts:
         """Return topics (K, W) in the form of counts, with the fixed topics as the first ones."""
@@ -308,7 +321,7 @@ class TopicSampler(ChainComponent):
         self._enter_fixed()
         self._check_counts()
 
-    def _counted_words(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    def _counted_words(self) -> Iterator[tuple[Ints, Ints]]:
         """Yield the words that each shard counts and their topics: all, or one for each table."""
         for s, (corpus, shard) in enumerate(zip(self._corpora, self.shards, strict=True)):
             if self.bursts is None:
@@ -323,12 +336,12 @@ class TopicSampler(ChainComponent):
         check_counts(self._words)
 
     @property
-    def segment_lengths(self) -> NDArray[np.int64]:
+    def segment_lengths(self) -> Places:
         """Number of tokens of every segment."""
         return np.diff(self._whole.segment_ptr)
 
     @property
-    def topics(self) -> NDArray[np.int32]:
+    def topics(self) -> Ints:
         """Topic of every word, or -1 before it is assigned."""
         return join([shard.topics for shard in self.shards])
 
@@ -341,7 +354,7 @@ class TopicSampler(ChainComponent):
         """Class with the operations on words by topic."""
         return Counted
 
-    def _sweep_words(self, words: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: Any, streams: list[Stream]) -> None:
         """Draw the latent variables of all words once, shard by shard."""
         sweeps = [self._sweep_of(s, words) for s in range(len(self.shards))]
         if len(sweeps) == 1:
@@ -380,13 +393,9 @@ class TopicSampler(ChainComponent):
                 rises -= self.seeds.rises(self.topic_word_prior)
                 seed_totals = self.seeds.totals(0)
             self.topic_word_prior = update_symmetric_dirichlet(
-                self.topic_word_prior,
-                rises,
-                self._topic_totals(),
-                self._whole.n_features,
-                *self.dirichlet_prior,
-                seed_totals,
-            )
+                self.topic_word_prior, rises, self._topic_totals(), self._whole.n_features,
+                *self.dirichlet_prior, seed_totals,
+            )  # fmt: skip
 
     def _enter_fixed(self) -> None:
         """Write the columns of fixed topics, because gamma may have changed."""
@@ -415,9 +424,9 @@ class TopicSampler(ChainComponent):
         words = self._dense_words()
         return words if self.fixed is None else self.fixed.clear(words)
 
-    def _topic_totals(self) -> NDArray[np.float64]:
+    def _topic_totals(self) -> Floats:
         """Return the number of words of every topic, with seeds; fixed topics have none."""
-        totals: NDArray[np.float64] = self._words.totals
+        totals: Floats = self._words.totals
         if self.fixed is not None:
             totals = totals.copy()
             totals[: len(self.fixed.phi)] = 0.0
@@ -456,7 +465,7 @@ class TopicSampler(ChainComponent):
                 np.add.at(counts, (topics[is_fixed], tokens[is_fixed]), 1)
         return counts
 
-    def components(self) -> NDArray[np.float64]:
+    def components(self) -> Floats:
         """Return E[phi] given the state, (K, W) (5.7)."""
         counts = self._free_words().counts[:, : self.n_topics].T
         components = counts.astype(np.float64, order="C")
@@ -476,20 +485,18 @@ class TopicSampler(ChainComponent):
             result -= self.seeds.log_likelihood(self.topic_word_prior)
         return result + self._log_likelihood_of_fixed()
 
-    def _words_of_topics(self) -> NDArray[np.float64]:
+    def _words_of_topics(self) -> Floats:
         """Return the number of words of every topic, of fixed ones, too."""
         return np.bincount(self.topics, minlength=self.n_topics).astype(np.float64)
 
-    def score_words(
-        self, tokens: NDArray[np.int32], segment_of: NDArray[np.int64], out: NDArray[np.float64]
-    ) -> None:
+    def score_words(self, tokens: Ints, segment_of: Places, out: Floats) -> None:
         """Add the probabilities of further words of segments, given the state, to `out`."""
         shares = self.shares()["segment_topic"]
         score_tokens(tokens, segment_of, shares, self.components().astype(np.float32), out)
 
     # Values that are averaged over the kept sweeps
 
-    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+    def _empty_shares(self) -> dict[str, Floats]:
         """Return zeros for the values of documents and of their parts."""
         n_segments = len(self._whole.segment_ptr) - 1
         return {
@@ -497,11 +504,11 @@ class TopicSampler(ChainComponent):
             "segment_topic": np.zeros((n_segments, self.n_topics)),
         }
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add the values of documents and of their parts, given the state, to sums."""
         raise NotImplementedError
 
-    def shares(self) -> dict[str, NDArray[np.float64]]:
+    def shares(self) -> dict[str, Floats]:
         """Return topic shares, and other values of documents and of their parts."""
         shares = self._empty_shares()
         self.add_shares_to(shares)
@@ -511,14 +518,14 @@ class TopicSampler(ChainComponent):
         """Return the parameters to show: floats, and arrays that are not changed."""
         raise NotImplementedError
 
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
+    def empty_sums(self) -> dict[str, Floats]:
         """Return zeros for the quantities that are averaged over the kept sweeps."""
         sums = self._empty_shares()
         for name, value in self.shown_parameters().items():
             sums[name] = np.zeros(np.shape(value))
         return sums
 
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_to(self, sums: dict[str, Floats]) -> None:
         """Add the current values to the sums."""
         self.add_shares_to(sums)
         for name, value in self.shown_parameters().items():
@@ -575,21 +582,24 @@ def join(arrays: list[NDArray[Any]]) -> NDArray[Any]:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
+def shown(name: str, text: str) -> Any:
+    """Return a property of states: an attribute of the sampler, as a float or a read-only array."""
+
+    def value(state: TopicState) -> Any:
+        found = attrgetter(name)(state._sampler)
+        return as_readonly(found) if isinstance(found, np.ndarray) else float(found)
+
+    return property(value, doc=text)
+
+
 class TopicState:
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it."""
 
     def __init__(self, sampler: Any):
         self._sampler = sampler
 
-    @property
-    def topics(self) -> NDArray[np.int32]:
-        """Topic z of every token, (n_tokens,)."""
-        return as_readonly(self._sampler.topics)
-
-    @property
-    def topic_word_prior(self) -> float:
-        """Topic-word prior gamma."""
-        return float(self._sampler.topic_word_prior)
+    topics = shown("topics", "Topic z of every token, (n_tokens,).")
+    topic_word_prior = shown("topic_word_prior", "Topic-word prior gamma.")
 
     @property
     def burst_concentration(self) -> float | None:
@@ -615,15 +625,8 @@ class TopicState:
 class OpenState(TopicState):
     """The state of a chain whose number of topics is inferred."""
 
-    @property
-    def top_weights(self) -> NDArray[np.float64]:
-        """Weights beta of the topics that have words, (K,); all others have the rest."""
-        return as_readonly(self._sampler.weights)
-
-    @property
-    def top_concentration(self) -> float:
-        """Concentration gamma of the topics' weights."""
-        return float(self._sampler.top_concentration)
+    top_weights = shown("weights", "Weights beta of topics that have words, (K,).")
+    top_concentration = shown("top_concentration", "Concentration gamma of the topics' weights.")
 
 
 # Moves by which topics with seed words get words that other topics have, and lose them.
@@ -654,20 +657,13 @@ def _log(weight: float) -> float:
     return math.log(max(weight, _TINY))
 
 
-class SeededMoves:
-    """Mixin of the samplers of any number of topics: moves of topics with seed words."""
+class SeededMoves(TopicSampler):
+    """Markov chain of any number of topics: moves of topics with seed words."""
 
-    n_topics: int
-    n_seeded: int
     most_topics: int | None
-    seeds: Seeds | None
-    weights: NDArray[np.float64]
+    weights: Floats
     rest: float
     top_concentration: float
-    topic_word_prior: float
-    streams: list[NDArray[np.uint64]]
-    topics: NDArray[np.int32]
-    _words: WordCounts
 
     def _swap_topics(self, a: int, b: int) -> None:
         """Exchange two columns in everything that lists topics, but for seeds and weights."""
@@ -677,7 +673,7 @@ class SeededMoves:
         """Ensure that there is a free column."""
         raise NotImplementedError
 
-    def _close_gaps(self, weights: NDArray[np.float64]) -> None:
+    def _close_gaps(self, weights: Floats) -> None:
         raise NotImplementedError
 
     def _labeled_places(self) -> NDArray[np.intp]:
@@ -702,7 +698,7 @@ class SeededMoves:
         result += math.lgamma(shift + mass) - math.lgamma(shift)
         return result + math.lgamma(shift + total) - math.lgamma(shift + mass + total)
 
-    def _seed_words(self, k: int) -> NDArray[np.int64]:
+    def _seed_words(self, k: int) -> Places:
         assert self.seeds is not None
         return self.seeds.words[self.seeds.topics == k]
 
@@ -715,7 +711,7 @@ class SeededMoves:
             counts, total = counts - self.seeds.weight, total - self.seeds.weight * len(words)
         return self._log_gain(k, counts, total)
 
-    def _log_gain_of_tokens(self, k: int, tokens: NDArray[np.int32]) -> float:
+    def _log_gain_of_tokens(self, k: int, tokens: Ints) -> float:
         assert self.seeds is not None
         counts = np.bincount(tokens, minlength=self.seeds.n_words)[self._seed_words(k)]
         return self._log_gain(k, counts, len(tokens))
@@ -724,9 +720,7 @@ class SeededMoves:
         """Return whether a topic with seeds may be split, or joined with one without (b)."""
         return (b == a or b >= self.n_seeded) and a in self._free_topics()
 
-    def _log_ratio_of_seeds(
-        self, k: int, kept: NDArray[np.int32], every: NDArray[np.int32], log_share: float
-    ) -> float:
+    def _log_ratio_of_seeds(self, k: int, kept: Ints, every: Ints, log_share: float) -> float:
         """Return the seeds' term in the log ratio of a split of k, which keeps the words `kept`."""
         gain = self._log_gain_of_tokens(k, kept) - self._log_gain_of_tokens(k, every)
         return gain + log_share
@@ -782,7 +776,7 @@ _ALIKE = 0.7
 
 
 def keep_rows(
-    old: NDArray[np.float64], means: dict[str, Any], axes: dict[str, int], n_given: int
+    old: Floats, means: dict[str, Any], axes: dict[str, int], n_given: int
 ) -> dict[str, Any]:
     """Return means whose topics are listed in the order of the `old` ones, (K, W), new ones last.
     If the number of topics is inferred, one that has closed keeps its row, with a weight of 0.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import stream_of_content
 from skdp._numeric._simd import LANES, aligned_zeros, padded
@@ -20,9 +21,9 @@ from skdp.topics._kernels._left_to_right import ESTIMATES, Particles, Predictive
 from skdp.topics._kernels._sweeps import ConcentrationGroups, ScoredWords, sweeps_of
 from skdp.topics._kernels._tables import UNBOUNDED, Assignments, Prior, Ratios, TableScratch
 from skdp.topics._lda._sampler import tokens_of_nodes
-from skdp.topics._shared._arrays import fixed_words, flat
+from skdp.topics._shared._arrays import Stream, fixed_words, flat
 from skdp.topics._shared._bursts import TablePlaces
-from skdp.topics._shared._fold_in import FoldIn, Halt, Shares, slices
+from skdp.topics._shared._fold_in import FoldIn, Halt, Scoring, Shares, slices
 
 # Arrays of the kernels: state, scratch, tables of ratios.
 
@@ -89,32 +90,19 @@ def empty_levels(corpus: Corpus, n_topics: int, *, chained: bool) -> Levels:
     n_levels = int(in_part.max(initial=-1)) + 1 if chained else 0
     shape = (n_levels, padded(n_topics))
 
-    def of_levels() -> NDArray[np.float64]:
-        return aligned_zeros(n_levels)
-
-    def of_topics() -> NDArray[np.float32]:
-        return aligned_zeros(shape, dtype=np.float32)
-
-    return Levels(
-        customers=aligned_zeros(shape, dtype=np.int32),
-        level_customers=aligned_zeros(n_levels, dtype=np.int64),
-        via_document=of_levels(),
-        via_previous=of_levels(),
-        inverse=of_levels(),
-        share=of_topics(),
-        opening=of_topics(),
-        fixed_part=of_topics(),
-        mu_part=of_topics(),
-        base=aligned_zeros(padded(n_topics), dtype=np.float32),
-        total=aligned_zeros(1),
-    )
+    customers = aligned_zeros(shape, dtype=np.int32), aligned_zeros(n_levels, dtype=np.int64)
+    of_levels = [aligned_zeros(n_levels) for _ in range(3)]
+    of_topics = [aligned_zeros(shape, dtype=np.float32) for _ in range(4)]
+    base = aligned_zeros(padded(n_topics), dtype=np.float32)
+    fields: Any = *customers, *of_levels, *of_topics, base, aligned_zeros(1)
+    return Levels(*fields)
 
 
 class BurstGroups(NamedTuple):
     """Groups of words that share bursts, in documents or segments, and the places of tables."""
 
     each_segment: bool
-    ptr: NDArray[np.int64]
+    ptr: Places
     places: TablePlaces
 
     @classmethod
@@ -123,19 +111,14 @@ class BurstGroups(NamedTuple):
         ptr = tokens_of_nodes(corpus, scope)
         return cls(scope == "segment", ptr, TablePlaces.of(corpus.tokens, ptr, n_words))
 
-    def bursts(
-        self, parameters: tuple[float, float], seats: NDArray[np.int32], n_topics: int
-    ) -> GroupBursts:
+    def bursts(self, parameters: tuple[float, float], seats: Ints, n_topics: int) -> GroupBursts:
         """Return the tables in the form that kernels take, with scratch."""
         of_topics = np.ones((4, padded(n_topics)), dtype=np.float32)
         of_kernels = self.places.seats(parameters, seats, n_topics)
         return GroupBursts(of_kernels, self.each_segment, self.ptr, np.zeros(n_topics), *of_topics)
 
     def scored(
-        self,
-        further: tuple[NDArray[np.int32], NDArray[np.int64]],
-        corpus: SegmentedCorpus,
-        n_topics: int,
+        self, further: tuple[Ints, Places], corpus: SegmentedCorpus, n_topics: int
     ) -> ScoredWords:
         """Return words, and their segments, which are sorted, in the form that kernels take."""
         words, segment_of = further
@@ -257,7 +240,7 @@ class TableModel:
     """A sample of the model without the corpus, into which new documents are folded."""
 
     components: NDArray[np.float32]  # (K, W)
-    doc_topic_prior: NDArray[np.float64]  # (K,)
+    doc_topic_prior: Floats  # (K,)
     discount: float
     concentration: float
     parents: tuple[float, float]  # lambda_S and lambda_T: of the document, of the previous segment
@@ -300,7 +283,7 @@ class TableModel:
 
 
 @dataclass(frozen=True, eq=False)
-class TableFoldIn:
+class TableFoldIn(Scoring):
     """Fold-in of documents by the samplers of the table models."""
 
     model: TableModel
@@ -308,14 +291,7 @@ class TableFoldIn:
     words: WordCounts
     weights: Ratios
 
-    def __call__(self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt) -> Shares:
-        """Return E[mu] (D, K) and E[nu] (J, K)."""
-        nothing = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-        return self.score(corpus, key, nothing, halt)[:2]
-
-    def score(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], further: Any, halt: Halt
-    ) -> Shares:
+    def score(self, corpus: SegmentedCorpus, key: Stream, further: Any, halt: Halt) -> Shares:
         """Return E[mu], E[nu] and, with bursts, the probabilities of further words of segments."""
         model, settings = self.model, self.settings
         options: dict[str, Any] = settings.options
@@ -332,7 +308,6 @@ class TableFoldIn:
         weights, scratch = writable(self.weights), empty_scratch(n_topics)
         enter_words(self.words, 0.0, scratch)
         levels = empty_levels(arrays, n_topics, chained=chained)
-        place, rng = np.zeros(3, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         lengths = np.diff(corpus.segment_ptr)
         bursts = scored = None
         if (burst_groups := model.groups(corpus)) is not None and model.bursts is not None:
@@ -340,15 +315,13 @@ class TableFoldIn:
             bursts = burst_groups.bursts(model.bursts, assignments.seats, n_topics)
             scored = burst_groups.scored(further, corpus, n_topics)
         fold_in = sweeps_of(options["sampler"], chained=chained).fold_in
-        for work in slices(halt):
+        for work, place, rng in slices(halt, corpus):
             while n_seats := fold_in(
                 arrays, lengths, assignments, self.words, prior, groups, options["each_segment"],
                 drawn, weights, scratch, levels, bursts, scored, settings.n_sweeps,
                 settings.burn_in, work, place, key, doc_topic, segment_topic, rng,
             ):  # fmt: skip
                 assignments = add_seats(assignments, n_seats)
-            if place[0] == len(corpus):
-                break
         found = [doc_topic, segment_topic, *([] if scored is None else [scored.out])]
         for sums in found:
             sums *= settings.scale
@@ -364,9 +337,7 @@ class TableLikelihood:
     words: WordCounts
     weights: Ratios
 
-    def __call__(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], n_particles: int
-    ) -> NDArray[np.float64]:
+    def __call__(self, corpus: SegmentedCorpus, key: Stream, n_particles: int) -> Floats:
         """Return the log of an estimate of the probability of every document, (D,)."""
         model, options = self.model, self.settings.options
         chained, n_topics = model.chained, len(model.doc_topic_prior)

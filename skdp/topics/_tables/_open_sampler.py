@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skdp._checks import check_memory
+from skdp._numeric import Floats, Places
 from skdp._numeric._simd import LANES, padded
-from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import draw_concentration
 from skdp.processes._kernels_table_counts import draw_top_weights, log_density_of_weights
 from skdp.processes._partitions import TopPriors, draw_top_concentration, in_range
 from skdp.topics._kernels import _hdp as moves
+from skdp.topics._kernels import _tables as kernels
 from skdp.topics._kernels._counts import Corpus, WordCounts, rename_topics
 from skdp.topics._kernels._hdp import Division
 from skdp.topics._kernels._open_moves import (
@@ -27,17 +28,15 @@ from skdp.topics._kernels._open_moves import (
     seat_topics,
 )
 from skdp.topics._kernels._ssa import DOCUMENT
-from skdp.topics._kernels._tables import (
-    Assignments,
-    Prior,
-    Ratios,
-    break_rest,
-    draw_tables_of_documents,
-)
 from skdp.topics._lda._hdp import MOST_MOVES, TOKENS_OF_MOVES
 from skdp.topics._lda._sampler import tokens_of_nodes
-from skdp.topics._shared._arrays import AllowedTopics, LabeledCorpus, close_gaps, empty_counts
-from skdp.topics._shared._bursts import Bursts
+from skdp.topics._shared._arrays import (
+    AllowedTopics,
+    Documents,
+    Stream,
+    close_gaps,
+    resized,
+)
 from skdp.topics._shared._sampler import SeededMoves, join
 from skdp.topics._tables._model import writable
 from skdp.topics._tables._sampler import HyperParameters, OpenTableState, TableSampler
@@ -50,8 +49,8 @@ class BlockSeating(NamedTuple):
 
     seats: TopicSeats
     blocks: Blocks
-    block_of_word: NDArray[np.int64]
-    block_of_table: NDArray[np.int64]
+    block_of_word: Places
+    block_of_table: Places
 
     def block_of(self, word: int) -> int:
         """Return the block of a word of the corpus."""
@@ -61,10 +60,10 @@ class BlockSeating(NamedTuple):
 def seat(
     topics: list[int],
     corpus: Corpus,
-    assignments: Assignments,
-    prior: Prior,
-    stirling: Ratios,
-    stream: NDArray[np.uint64],
+    assignments: kernels.Assignments,
+    prior: kernels.Prior,
+    stirling: kernels.Ratios,
+    stream: Stream,
 ) -> TopicSeats:
     """Draw seats for all words of the given topics."""
     columns = np.array(topics)
@@ -109,7 +108,7 @@ def rename_blocks(
     new: int,
     seating: BlockSeating,
     corpus: Corpus,
-    assignments: Assignments,
+    assignments: kernels.Assignments,
     words: WordCounts,
 ) -> None:
     """Change the topic of blocks, with all their tables and words."""
@@ -119,7 +118,7 @@ def rename_blocks(
     served = seats.segment[tables & from_document]
     documents = np.searchsorted(corpus.doc_ptr, served, side="right") - 1
     positions = seats.position[moved[seating.block_of_word]]
-    changes: list[tuple[NDArray[Any], NDArray[np.int64]]] = [
+    changes: list[tuple[NDArray[Any], Places]] = [
         (assignments.tables, served),
         (assignments.document_tables, documents),
         (assignments.to_previous, seats.segment[tables & ~from_document]),
@@ -131,19 +130,6 @@ def rename_blocks(
     words.totals[old] -= len(positions)
     words.totals[new] += len(positions)
     assignments.topics[positions] = new
-
-
-def seat_anew(
-    topics: list[int],
-    corpus: Corpus,
-    assignments: Assignments,
-    prior: Prior,
-    stirling: Ratios,
-    stream: NDArray[np.uint64],
-) -> None:
-    """Redraw the individual seats of topics that a move has changed (SSA)."""
-    seats = seat(topics, corpus, assignments, prior, stirling, stream)
-    install_seats(np.array(topics), seats, assignments)
 
 
 # The chain.
@@ -181,28 +167,23 @@ class OpenTableSampler(SeededMoves, TableSampler):
 
     _data_attributes = (*TableSampler._data_attributes, "_token_ptr", "_document_of", "_places")
 
+    n_columns = 0
+
     def __init__(
         self,
-        corpus: SegmentedCorpus | LabeledCorpus,
+        corpus: Documents,
         n_topics: int,
         sampler: str,
         hyper: HyperParameters,
         top: FirstTopLevel,
         most_topics: int | None,  # with words, seed words or given words
-        init: Any,
-        init_streams: list[NDArray[np.uint64]],
-        streams: list[NDArray[np.uint64]],
-        n_jobs: int | None = None,
-        bursts: Bursts | None = None,
-        burst_scope: str = "document",
+        *further: Any,  # as those of `TableSampler` from `init` on
+        **options: Any,
     ):
         self.document_concentration, self.top_concentration, self.priors = top
         self.n_initial_topics, self.most_topics = n_topics, most_topics
-        self._columns, self._left_out = n_topics, np.empty(0, dtype=np.intp)
-        super().__init__(
-            corpus, n_topics, sampler, hyper, init, init_streams, streams, n_jobs, bursts,
-            burst_scope,
-        )  # fmt: skip
+        self.n_columns, self._left_out = n_topics, np.empty(0, dtype=np.intp)
+        super().__init__(corpus, n_topics, sampler, hyper, *further, **options)
         self._resize(n_topics + 1)
         self._close_gaps(np.full(n_topics, 1.0 / (n_topics + 1.0)))
         self._draw_weights()
@@ -216,11 +197,6 @@ class OpenTableSampler(SeededMoves, TableSampler):
 
     # Columns
 
-    @property
-    def n_columns(self) -> int:
-        """Columns of the arrays that list topics; columns beyond `n_topics` are free."""
-        return self._columns
-
     def _allowed_of(self, s: int, n_columns: int) -> AllowedTopics | None:
         allowed = self._allowed[s]
         return None if allowed is None else allowed.widened(n_columns)
@@ -230,22 +206,19 @@ class OpenTableSampler(SeededMoves, TableSampler):
         width, n_words = padded(n_columns), self._whole.n_features
         n_rows = n_words * (1 + len(self.shards)) + len(self._whole.segment_ptr)
         check_memory(4.0 * width * n_rows, f"{n_columns} topics of {n_words} words: counts")
-        shared = min(width, self._columns)
-        self._columns = width
+        shared = min(width, self.n_columns)
+        self.n_columns = width
         for s, shard in enumerate(self.shards):
-            resized = {}
+            arrays = {}
             for name, free in _BY_TOPIC.items():
                 old = getattr(shard, name)
-                resized[name] = np.full((len(old), width), free, dtype=old.dtype)
-                resized[name][:, :shared] = old[:, :shared]
-            self.shards[s] = shard._replace(**resized)
-        words = empty_counts(n_words, width)
-        words.counts[:, :shared] = self._words.counts[:, :shared]
-        words.totals[:shared] = self._words.totals[:shared]
-        self._words = words
+                arrays[name] = np.full((len(old), width), free, dtype=old.dtype)
+                arrays[name][:, :shared] = old[:, :shared]
+            self.shards[s] = shard._replace(**arrays)
+        self._words = resized(self._words, width)
         self._make_scratch()
 
-    def _close_gaps(self, weights: NDArray[np.float64]) -> None:
+    def _close_gaps(self, weights: Floats) -> None:
         """Renumber the topics that have words without gaps; weights are by column."""
         used, gaps, names = close_gaps(self._words)
         if len(gaps):
@@ -279,7 +252,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
         tables = alpha * np.log1p(lengths / alpha).sum()  # of documents, approximately
         return float(SMALLEST_TABLE / (tables + self.top_concentration + 1.0))
 
-    def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: WordCounts, streams: list[Stream]) -> None:
         if words.fixed:
             super()._sweep_words(words, streams)
             return
@@ -289,17 +262,17 @@ class OpenTableSampler(SeededMoves, TableSampler):
         if len(self.shards) == 1:
             self._propose_moves()
 
-    def _open_columns(self, stream: NDArray[np.uint64]) -> NDArray[np.float64]:
+    def _open_columns(self, stream: Stream) -> Floats:
         """Assign drawn topics to free columns; set `doc_topic_prior`; return weights of columns."""
         n_topics, least = self.n_topics, self.least_weight
         drawn = np.empty(int(self.rest / least) + 1)
-        drawn = drawn[: break_rest(self.rest, self.top_concentration, least, drawn, stream)]
+        drawn = drawn[: kernels.break_rest(self.rest, self.top_concentration, least, drawn, stream)]
         if self.most_topics is not None and len(self.shards) > 1:
             drawn = drawn[: self.most_topics - n_topics]
         n_used = n_topics + len(drawn) + 1
-        if not padded(n_used) <= self._columns <= padded(n_used) + 2 * LANES:
+        if not padded(n_used) <= self.n_columns <= padded(n_used) + 2 * LANES:
             self._resize(n_used)
-        weights = np.zeros(self._columns)
+        weights = np.zeros(self.n_columns)
         weights[: n_used - 1] = np.concatenate([self.weights, drawn])
         takes_part = weights > least
         self._left_out = np.flatnonzero(~takes_part)
@@ -336,11 +309,11 @@ class OpenTableSampler(SeededMoves, TableSampler):
         return np.flatnonzero(~allowed.sets[allowed.set_of, -1][self._document_of])
 
     def _make_room(self) -> None:
-        if self.n_topics + 1 >= self._columns:
+        if self.n_topics + 1 >= self.n_columns:
             self._resize(self.n_topics + 2)
 
     def _swap_topics(self, a: int, b: int) -> None:
-        names = np.arange(self._columns)
+        names = np.arange(self.n_columns)
         names[[a, b]] = b, a
         shard = self.shards[0]
         rename_topics(shard.topics, names)
@@ -399,7 +372,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
         old, new = (b, a) if joins else (a, b)
         rename_blocks(moved, old, new, seating, corpus, shard, self._words)
         if self.sampler == "ssa":
-            seat_anew([a, b], *args)
+            install_seats(np.array([a, b]), seat([a, b], *args), shard)
         weights = np.append(self.weights, 0.0)
         weights[[a, b]] = (weight, 0.0) if joins else weight * np.exp(division.log_shares)
         self._close_gaps(weights)
@@ -416,7 +389,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
         served = join([shard.document_tables for shard in self.shards])
         tables = np.zeros(self.n_topics, dtype=np.int64)
         of_documents = np.zeros(len(served), dtype=np.int64)
-        draw_tables_of_documents(served, self.doc_topic_prior, tables, of_documents, stream)
+        kernels.draw_tables_of_documents(served, self.doc_topic_prior, tables, of_documents, stream)
         if self.priors.concentration is not None:
             drawn = draw_concentration(
                 served.sum(axis=1, dtype=np.int64), of_documents, 0.0, self.document_concentration,
@@ -435,7 +408,7 @@ class OpenTableSampler(SeededMoves, TableSampler):
 
     # Shown attributes
 
-    def _prior_of_joint(self, s: int) -> Prior:
+    def _prior_of_joint(self, s: int) -> kernels.Prior:
         rest = self.document_concentration * self.rest
         return self._prior(s)._replace(alpha=np.append(self.doc_topic_prior, rest))
 

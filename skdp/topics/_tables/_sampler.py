@@ -9,35 +9,23 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp.data import SegmentedCorpus
 from skdp.processes._concentration import add_evidence, draw_bounded_beta, draw_given_evidence
+from skdp.topics._kernels import _sweeps as sweeps
+from skdp.topics._kernels import _tables as kernels
 from skdp.topics._kernels._counts import WordCounts
 from skdp.topics._kernels._lda import move_into_sets
-from skdp.topics._kernels._sweeps import (
-    LARGEST_CONCENTRATION,
-    SMALLEST_CONCENTRATION,
-    Sweeps,
-    draw_concentrations,
-    gather_discount_evidence,
-    score_with_bursts,
-    sweeps_of,
-)
-from skdp.topics._kernels._tables import (
-    UNBOUNDED,
-    Assignments,
-    Prior,
-    Ratios,
-    add_corpus_estimates,
-    count_customers,
-    log_prior_of_tables,
-)
 from skdp.topics._lda._sampler import LDAState, tokens_of_nodes
 from skdp.topics._shared._arrays import (
     AllowedTopics,
+    Documents,
     Frequencies,
     LabeledCorpus,
+    Stream,
     count_frequencies,
+    first_value,
     fixed_words,
     tells_apart,
     update_by_frequencies,
@@ -45,7 +33,7 @@ from skdp.topics._shared._arrays import (
 from skdp.topics._shared._bursts import Bursts
 from skdp.topics._shared._distributed import DistributedSampler
 from skdp.topics._shared._partition import ShardSweep
-from skdp.topics._shared._sampler import OpenState, TopicSampler, join
+from skdp.topics._shared._sampler import OpenState, TopicSampler, join, shown
 from skdp.topics._tables._model import (
     BurstGroups,
     TableModel,
@@ -64,12 +52,12 @@ class TableState(LDAState):
     """The state of a table model's chain; its joint is in the multiplicity form."""
 
     @property
-    def tables_to_document(self) -> NDArray[np.int32]:
+    def tables_to_document(self) -> Ints:
         """Tables by segment and topic whose dish was ordered from the document's node, (J, K)."""
         return as_readonly(self._sampler.assignments.tables[:, : self._sampler.n_topics])
 
     @property
-    def tables_to_previous(self) -> NDArray[np.int32]:
+    def tables_to_previous(self) -> Ints:
         """Tables whose dish was ordered from the previous segment, (J, K); STM: all zero."""
         to_previous = self._sampler.assignments.to_previous
         if len(to_previous) == 0:
@@ -84,10 +72,7 @@ class TableState(LDAState):
             return float(concentration[0])
         return as_readonly(concentration)
 
-    @property
-    def discount(self) -> float:
-        """Discount a."""
-        return float(self._sampler.discount)
+    discount = shown("discount", "Discount a.")
 
     @property
     def mixing_prior(self) -> tuple[float, float]:
@@ -98,10 +83,7 @@ class TableState(LDAState):
 class OpenTableState(TableState, OpenState):
     """The state of a table model's chain whose number of topics is inferred."""
 
-    @property
-    def document_concentration(self) -> float:
-        """Concentration alpha of documents."""
-        return float(self._sampler.document_concentration)
+    document_concentration = shown("document_concentration", "Concentration alpha of documents.")
 
 
 @dataclass(eq=False)
@@ -111,8 +93,8 @@ class TableSweep(ShardSweep):
     _scratch = "scratch", "levels"
 
     sampler: str
-    prior: Prior
-    weights: Ratios
+    prior: kernels.Prior
+    weights: kernels.Ratios
     left_out: NDArray[np.intp]  # topics; documents with a table of one are skipped
     may_open: int  # number of topics without words that words may take
     scratch: Any
@@ -125,7 +107,7 @@ class TableSweep(ShardSweep):
     def _chained(self) -> bool:
         return self.prior.to_previous > 0.0 or self.bursts is not None
 
-    def counted_words(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def counted_words(self) -> tuple[Ints, Ints]:
         """Return the words that topics count and their topics, -1 for words that are not there."""
         if self.groups is None:
             return super().counted_words()
@@ -136,12 +118,12 @@ class TableSweep(ShardSweep):
         self.scratch = empty_scratch(n_columns)
         self.levels = empty_levels(self.corpus, n_columns, chained=self._chained)
 
-    def sweep(self, words: WordCounts, stream: NDArray[np.uint64]) -> Assignments:
+    def sweep(self, words: WordCounts, stream: Stream) -> kernels.Assignments:
         """Draw topics and tables of all words once; change `words` and return the state."""
         enter_words(words, self.prior.gamma, self.scratch)
         self.scratch.reciprocal[self.left_out] = 0.0
         self.scratch.may_open[0] = self.may_open
-        kernels = sweeps_of(self.sampler, chained=self._chained)
+        sweep_corpus = sweeps.sweeps_of(self.sampler, chained=self._chained).sweep_corpus
         state, weights, bursts = self.state, writable(self.weights), None
         if self.groups is not None and self.bursts is not None:
             bursts = self.groups.bursts(self.bursts, state.seats, state.tables.shape[1])
@@ -153,7 +135,7 @@ class TableSweep(ShardSweep):
                 self.scratch.reciprocal[self.left_out] = 0.0
             run = self.corpus._replace(doc_ptr=self.corpus.doc_ptr[: last + 1])
             place = np.array([first, self.corpus.doc_ptr[first]])
-            while n_seats := kernels.sweep_corpus(
+            while n_seats := sweep_corpus(
                 run, state, words, self.prior, weights, self.scratch, self.levels, bursts, place,
                 stream,
             ):  # fmt: skip
@@ -224,25 +206,25 @@ class TableSampler(BurstySampler):
 
     _data_attributes: ClassVar[tuple[str, ...]] = (
         *TopicSampler._data_attributes,
-        *("_group_ptr", "_segment_bounds", "_stirling", "_weights", "_scratch", "_levels"),
+        *("_group_ptr", "_stirling", "_weights", "_scratch", "_levels"),
         "_allowed",
     )
 
-    shards: list[Assignments]
+    shards: list[kernels.Assignments]
     hyper: HyperParameters
-    concentration: NDArray[np.float64]
+    concentration: Floats
     _left_out = np.empty(0, dtype=np.intp)
     """Topics that words may not take in a sweep."""
 
     def __init__(
         self,
-        corpus: SegmentedCorpus | LabeledCorpus,
+        corpus: Documents,
         n_topics: int,
         sampler: str,
         hyper: HyperParameters,
         init: Any,  # "random", topics of words (n_tokens,), or word probabilities (K, W)
-        init_streams: list[NDArray[np.uint64]],  # of the first state, one for each shard
-        streams: list[NDArray[np.uint64]],  # of the sweeps, one for each shard
+        init_streams: list[Stream],  # of the first state, one for each shard
+        streams: list[Stream],  # of the sweeps, one for each shard
         n_jobs: int | None = None,
         bursts: Bursts | None = None,
         burst_scope: str = "document",
@@ -270,16 +252,11 @@ class TableSampler(BurstySampler):
             self, n_topics, hyper.topic_word_prior, hyper.dirichlet_prior, streams, n_jobs
         )
         self.topics_trade_places = not (is_labeled or tells_apart(hyper.doc_topic_prior))
-        start = hyper.doc_topic_prior
-        if isinstance(start, str):
-            start = np.full(n_topics, 1.0 / n_topics)
-        self.doc_topic_prior = start
-        self.discount = START_DISCOUNT if hyper.discount == "auto" else hyper.discount
-        start = START_CONCENTRATION if hyper.concentration == "auto" else hyper.concentration
+        self.doc_topic_prior = first_value(hyper.doc_topic_prior, np.full(n_topics, 1.0 / n_topics))
+        self.discount = first_value(hyper.discount, START_DISCOUNT)
+        start = first_value(hyper.concentration, START_CONCENTRATION)
         self.concentration = np.full(1, float(start))
-        self.parents: tuple[float, float] = START_PARENTS
-        if not isinstance(hyper.parents, str):
-            self.parents = hyper.parents
+        self.parents: tuple[float, float] = first_value(hyper.parents, START_PARENTS)
 
     @property
     def chained(self) -> bool:
@@ -287,8 +264,8 @@ class TableSampler(BurstySampler):
         return self.parents[1] > 0.0
 
     @property
-    def _sweeps(self) -> Sweeps:
-        return sweeps_of(self.sampler, chained=self.chained)
+    def _sweeps(self) -> sweeps.Sweeps:
+        return sweeps.sweeps_of(self.sampler, chained=self.chained)
 
     def _take(self, corpus: Any) -> None:
         corpus, allowed = corpus if isinstance(corpus, LabeledCorpus) else (corpus, None)
@@ -297,8 +274,6 @@ class TableSampler(BurstySampler):
             None if allowed is None else allowed.of_nodes(*bounds) for bounds in self._bounds
         ]
         self._group_ptr = _group_ptr(corpus, self.hyper.concentration_scope)
-        segments = [int(corpus.doc_ptr[end]) for _, end in self._bounds]
-        self._segment_bounds = list(zip([0, *segments[:-1]], segments, strict=True))
         self._make_ratios()
         self._make_scratch()
 
@@ -313,7 +288,7 @@ class TableSampler(BurstySampler):
         self._stirling = stirling_ratios(self._whole, self.discount, chained=self.chained)
         self._weights = sampler_weights(self._stirling, self.sampler)
 
-    def _seat_words(self, init: Any, streams: list[NDArray[np.uint64]]) -> None:
+    def _seat_words(self, init: Any, streams: list[Stream]) -> None:
         """Create the first state: topics are given or random, or words are seated one by one."""
         if isinstance(init, np.ndarray) and init.ndim == 2:
             self._sweep_words(self._first_topics(init), streams)
@@ -321,16 +296,16 @@ class TableSampler(BurstySampler):
             begin = 0
             for s, part in enumerate(self._corpora):
                 end = begin + len(part.tokens)
+                topics, stream = self.shards[s].topics, streams[s]
+                allowed = self._allowed_of(s, self.n_columns)
+                ptr = tokens_of_nodes(part, "document")
                 if not isinstance(init, str):
-                    self.shards[s].topics[:] = init[begin:end]
+                    topics[:] = init[begin:end]
                 elif self._has_prior_mean:
-                    allowed = self._allowed_of(s, self.n_columns)
-                    if allowed is not None:
-                        allowed = allowed.of_words(tokens_of_nodes(part, "document"))
-                    self._seat_by_prior(self.shards[s].topics, part.tokens, streams[s], allowed)
-                if (allowed := self._allowed_of(s, self.n_columns)) is not None:
-                    ptr = tokens_of_nodes(part, "document")
-                    move_into_sets(ptr, self.shards[s].topics, *allowed, streams[s])
+                    of_words = allowed and allowed.of_words(ptr)
+                    self._seat_by_prior(topics, part.tokens, stream, of_words)
+                if allowed is not None:
+                    move_into_sets(ptr, topics, *allowed, stream)
                 place = np.zeros(1, dtype=np.int64)
                 while n_seats := self._sweeps.seat_randomly(
                     part, self.shards[s], self._prior(s), self._scratch[s].n_k, place, streams[s]
@@ -345,17 +320,14 @@ class TableSampler(BurstySampler):
     def _return_strays(self, words: Any) -> None:
         """Do nothing: a draw of a table model never ends in a topic of weight 0."""
 
-    def _prior(self, s: int) -> Prior:
+    def _prior(self, s: int) -> kernels.Prior:
         """Return the current parameters for the kernels of shard `s`."""
         first, last = self._groups_of(s)
         own = np.clip(self._group_ptr[first : last + 1], *self._segment_bounds[s])
-        return Prior(
-            self.doc_topic_prior,
-            self.topic_word_prior,
-            self.discount,
-            np.repeat(self.concentration[first:last], np.diff(own)),
-            *self.parents,
-        )
+        return kernels.Prior(
+            self.doc_topic_prior, self.topic_word_prior, self.discount,
+            np.repeat(self.concentration[first:last], np.diff(own)), *self.parents,
+        )  # fmt: skip
 
     def _groups_of(self, s: int) -> tuple[int, int]:
         """Return the range of concentrations that belong to the segments of shard `s`."""
@@ -367,12 +339,12 @@ class TableSampler(BurstySampler):
     @property
     def _may_open(self) -> int:
         """Number of topics without words that words may take in a sweep."""
-        return int(UNBOUNDED)
+        return int(kernels.UNBOUNDED)
 
     def _sweep_of(self, s: int, words: WordCounts) -> TableSweep:
         prior, may_open = self._prior(s), self._may_open
         if words.fixed:
-            prior, may_open = prior._replace(gamma=0.0), int(UNBOUNDED)
+            prior, may_open = prior._replace(gamma=0.0), int(kernels.UNBOUNDED)
         return TableSweep(
             self._corpora[s], self.shards[s], self.sampler, prior, self._weights, self._left_out,
             may_open, self._scratch[s], self._levels[s], self._allowed_of(s, self.n_columns),
@@ -418,7 +390,7 @@ class TableSampler(BurstySampler):
             found.append(np.column_stack([state.segment_tables, state.segment_to_previous])[later])
         return count_frequencies(found, 2)
 
-    def _update_discount(self, stream: NDArray[np.uint64]) -> None:
+    def _update_discount(self, stream: Stream) -> None:
         """Draw the discount, and recompute the ratios."""
         p, q = self.hyper.discount_prior
         for of_tables, of_seatings in self._discount_evidence():
@@ -429,16 +401,12 @@ class TableSampler(BurstySampler):
     def _discount_evidence(self) -> list[tuple[float, float]]:
         """Draw each shard's evidence on the discount from its own stream."""
         return [
-            gather_discount_evidence(
-                self._corpora[s],
-                shard,
-                self._prior(s),
-                self._stirling,
-                self._scratch[s].n_k,
+            sweeps.gather_discount_evidence(
+                self._corpora[s], shard, self._prior(s), self._stirling, self._scratch[s].n_k,
                 self.streams[s],
             )
             for s, shard in enumerate(self.shards)
-        ]
+        ]  # fmt: skip
 
     def _update_concentration(self) -> None:
         """Draw the concentrations, from evidence that each shard draws from its own stream."""
@@ -448,7 +416,9 @@ class TableSampler(BurstySampler):
             for found in evidence:
                 shape, rate = shape + found[0], rate + found[1]
             drawn = draw_given_evidence(shape, rate, self.streams[0])
-            self.concentration[0] = min(max(drawn, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
+            self.concentration[0] = min(
+                max(drawn, sweeps.SMALLEST_CONCENTRATION), sweeps.LARGEST_CONCENTRATION
+            )
 
     def _concentration_evidence(self, *, has_prior: bool) -> list[tuple[float, float]]:
         """Return shards' drawn evidence on a common concentration, or draw their concentrations."""
@@ -466,44 +436,44 @@ class TableSampler(BurstySampler):
                 )
             else:
                 first, last = self._groups_of(s)
-                draw_concentrations(
+                sweeps.draw_concentrations(
                     self._group_ptr[first : last + 1] - begin, *counts, self.discount,
                     self.concentration[first:last], *prior, stream,
                 )  # fmt: skip
         return evidence
 
-    def _customers_and_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _customers_and_tables(self) -> tuple[Places, Places]:
         """Return Nd_j and Td_j of all segments."""
         n_segments = len(self._whole.segment_ptr) - 1
         customers, tables = np.empty((2, n_segments), dtype=np.int64)
         for s, (begin, end) in enumerate(self._segment_bounds):
-            count_customers(
+            kernels.count_customers(
                 0, len(self._corpora[s].doc_ptr) - 1, self._corpora[s], self.shards[s],
                 self._prior(s), customers[begin:end], tables[begin:end],
             )  # fmt: skip
         return customers, tables
 
     @property
-    def assignments(self) -> Assignments:
+    def assignments(self) -> kernels.Assignments:
         """The state; several shards are joined, without the individual tables of SSA."""
         if len(self.shards) == 1:
             return self.shards[0]
-        names = Assignments._fields
+        names = kernels.Assignments._fields
         joined = [join([getattr(shard, name) for shard in self.shards]) for name in names]
-        return Assignments(*joined)
+        return kernels.Assignments(*joined)
 
     @property
     def _is_mixed(self) -> bool:
         """Whether segments have two parents."""
         return min(self.parents) > 0.0
 
-    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+    def _empty_shares(self) -> dict[str, Floats]:
         shares = super()._empty_shares()
         if self._is_mixed:
             shares["segment_mixing"] = np.zeros(len(shares["segment_topic"]))
         return shares
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add E[mu], E[nu] and E[rho] of documents and of segments, given the state, to sums."""
         mixing = sums.get("segment_mixing", np.zeros(len(sums["segment_topic"])))
         for s, (begin, end) in enumerate(self._segment_bounds):
@@ -511,7 +481,7 @@ class TableSampler(BurstySampler):
             segment_topic = of_segments = sums["segment_topic"][begin:end]
             if (allowed := self._allowed_of(s, self.n_topics)) is not None:
                 of_documents, of_segments = np.zeros_like(doc_topic), np.zeros_like(segment_topic)
-            add_corpus_estimates(
+            kernels.add_corpus_estimates(
                 self._corpora[s], self.shards[s], self._prior(s), self._scratch[s], of_documents,
                 of_segments, mixing[begin:end],
             )  # fmt: skip
@@ -520,23 +490,26 @@ class TableSampler(BurstySampler):
                 doc_topic += allowed.restrict(of_documents)
                 segment_topic += allowed.of_segments(n_segments).restrict(of_segments)
 
+    @property
+    def _all_concentrations(self) -> Floats:
+        """The concentrations of the whole corpus."""
+        return self.concentration
+
     def shown_parameters(self) -> dict[str, Any]:
         """Return the parameters to show."""
-        is_common = self.hyper.concentration_scope == "corpus"
+        concentration: Any = self._all_concentrations.copy()
+        if self.hyper.concentration_scope == "corpus":
+            concentration = float(concentration[0])
         return {
             "doc_topic_prior": self.doc_topic_prior,
             "topic_word_prior": float(self.topic_word_prior),
             "discount": float(self.discount),
-            "concentration": float(self.concentration[0])
-            if is_common
-            else self.concentration.copy(),
+            "concentration": concentration,
             **({"mixing_prior": np.array(self.parents)} if self._is_mixed else {}),
             **self._burst_scalars,
         }
 
-    def score_words(
-        self, tokens: NDArray[np.int32], segment_of: NDArray[np.int64], out: NDArray[np.float64]
-    ) -> None:
+    def score_words(self, tokens: Ints, segment_of: Places, out: Floats) -> None:
         """Add the probabilities of further words of segments, given the state, to `out`."""
         if self.bursts is None:
             super().score_words(tokens, segment_of, out)
@@ -544,7 +517,7 @@ class TableSampler(BurstySampler):
         (groups,), (state,), (corpus,) = self._burst_groups, self.shards, self._corpora
         order, n_topics = np.argsort(segment_of, kind="stable"), self.n_topics
         scored = groups.scored((tokens[order], segment_of[order]), self._whole, n_topics)
-        score_with_bursts(
+        sweeps.score_with_bursts(
             corpus, state, fixed_words(self.components().astype(np.float32)), self._prior(0),
             empty_scratch(n_topics), groups.bursts(self.bursts.parameters, state.seats, n_topics),
             scored, np.zeros((len(self._whole), n_topics)), np.zeros_like(scored.nu),
@@ -553,17 +526,14 @@ class TableSampler(BurstySampler):
 
     def _log_prior(self) -> float:
         return self._log_probability_of_seats() + sum(
-            log_prior_of_tables(
-                self._corpora[s],
-                shard,
-                self._prior_of_joint(s),
-                self._stirling,
+            kernels.log_prior_of_tables(
+                self._corpora[s], shard, self._prior_of_joint(s), self._stirling,
                 self._scratch[s].n_k,
             )
             for s, shard in enumerate(self.shards)
-        )
+        )  # fmt: skip
 
-    def _prior_of_joint(self, s: int) -> Prior:
+    def _prior_of_joint(self, s: int) -> kernels.Prior:
         """Return the parameters of the log joint."""
         return self._prior(s)
 
@@ -578,7 +548,7 @@ class TableSampler(BurstySampler):
             }
         return dict([
             joint,
-            ("concentration", float(self.concentration.mean())),
+            ("concentration", float(self._all_concentrations.mean())),
             ("discount", float(self.discount)),
             ("doc_topic_prior_sum", float(self.doc_topic_prior.sum())),
             *rest,
@@ -597,14 +567,10 @@ class TableSampler(BurstySampler):
     def model(self) -> TableModel:
         """Return the current sample as a model."""
         return TableModel(
-            self.components().astype(np.float32),
-            self.doc_topic_prior.copy(),
-            float(self.discount),
-            float(self.concentration.mean()),
-            self.parents,
-            None if self.bursts is None else self.bursts.parameters,
-            self.burst_scope,
-        )
+            self.components().astype(np.float32), self.doc_topic_prior.copy(), float(self.discount),
+            float(self._all_concentrations.mean()), self.parents,
+            None if self.bursts is None else self.bursts.parameters, self.burst_scope,
+        )  # fmt: skip
 
     # Interface of a sampler of one shard to a chain over partitions
 
@@ -655,7 +621,7 @@ class TableSampler(BurstySampler):
         return TableState(self)
 
 
-def _group_ptr(corpus: SegmentedCorpus, scope: str) -> NDArray[np.int64]:
+def _group_ptr(corpus: SegmentedCorpus, scope: str) -> Places:
     """Return groups of segments that share a concentration: group g is ptr[g]:ptr[g + 1]."""
     n_segments = len(corpus.segment_ptr) - 1
     if scope == "corpus":
@@ -680,9 +646,11 @@ class DistributedTableSampler(DistributedSampler, TableSampler):
         return self._found[0]
 
     def _concentration_evidence(self, *, has_prior: bool) -> list[tuple[float, float]]:
-        late = self._found[1] if self.hyper.discount != "auto" else self._find_late_statistics()[0]
-        evidence: list[tuple[float, float]] = late
-        return evidence
+        if self.hyper.discount != "auto":
+            return self._found[1]
+        shared = self.data.share(self.parameters())
+        self.streams[:], found = self.data.sum("finish", self._c, shared, each=list(self.streams))
+        return found
 
     def _document_frequencies(self) -> Frequencies:
         return self._found[2]
@@ -693,22 +661,8 @@ class DistributedTableSampler(DistributedSampler, TableSampler):
     def _n_tables(self) -> int:
         return sum(found[1] for found in self._reported())
 
-    def _gather_concentrations(self) -> None:
-        """Gather the concentrations of documents or segments from the partitions."""
-        if self.hyper.concentration_scope != "corpus":
-            self.concentration = np.concatenate([found[2] for found in self._reported()])
-
-    def shown_parameters(self) -> dict[str, Any]:
-        """Return the parameters to show."""
-        self._gather_concentrations()
-        return super().shown_parameters()
-
-    def scalars(self) -> dict[str, float]:
-        """Return the scalars that the trace records."""
-        self._gather_concentrations()
-        return super().scalars()
-
-    def model(self) -> TableModel:
-        """Return the current sample as a model."""
-        self._gather_concentrations()
-        return super().model()
+    @property
+    def _all_concentrations(self) -> Floats:
+        if self.hyper.concentration_scope == "corpus":
+            return self.concentration
+        return np.concatenate([found[2] for found in self._reported()])

@@ -8,35 +8,27 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._numeric._simd import LANES, aligned_zeros, padded
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
 from skdp.processes._concentration import draw_bounded_beta, draw_concentration
+from skdp.topics._kernels import _sections as kernels
 from skdp.topics._kernels._counts import WordCounts
-from skdp.topics._kernels._sections import (
-    Paragraphs,
-    Scratch,
-    SectionLevel,
-    SectionSeating,
-    add_all_estimates,
-    fold_in,
-    gather_discount_evidence,
-    log_prior_of_all,
-    seat_all,
-    sweep_all,
-)
 from skdp.topics._kernels._sweeps import LARGEST_CONCENTRATION, SMALLEST_CONCENTRATION
 from skdp.topics._kernels._tables import UNBOUNDED, Ratios
 from skdp.topics._shared._arrays import (
     Frequencies,
+    Stream,
     count_frequencies,
+    first_value,
     fixed_words,
     tells_apart,
 )
 from skdp.topics._shared._bursts import Bursts
-from skdp.topics._shared._fold_in import FoldIn, Halt, slices
-from skdp.topics._shared._sampler import TopicSampler, TopicState
+from skdp.topics._shared._fold_in import FoldIn, Halt, Scoring, Shares, slices
+from skdp.topics._shared._sampler import TopicSampler, TopicState, shown
 from skdp.topics._tables._model import (
     CHAIN_ROWS,
     BurstGroups,
@@ -51,45 +43,34 @@ class SectionState(TopicState):
     """The state of a chain; its joint is in the multiplicity form."""
 
     @property
-    def paragraph_tables(self) -> NDArray[np.int32]:
+    def paragraph_tables(self) -> Ints:
         """Tables of paragraphs by topic, customers of their sections, (n_paragraphs, K)."""
         return as_readonly(self._sampler.shards[0].paragraph_tables)
 
     @property
-    def section_tables(self) -> NDArray[np.int32]:
+    def section_tables(self) -> Ints:
         """Tables of sections by topic, (n_sections, K)."""
         return as_readonly(self._sampler.shards[0].section_tables)
 
-    @property
-    def doc_topic_prior(self) -> NDArray[np.float64]:
-        """Prior alpha of the topic shares of documents, (K,)."""
-        return as_readonly(self._sampler.doc_topic_prior)
-
-    @property
-    def concentration(self) -> NDArray[np.float64]:
-        """Concentrations b of sections and of paragraphs, (2,)."""
-        return as_readonly(self._sampler.concentration)
-
-    @property
-    def discount(self) -> NDArray[np.float64]:
-        """Discounts a of sections and of paragraphs, (2,)."""
-        return as_readonly(self._sampler.discount)
+    doc_topic_prior = shown("doc_topic_prior", "Prior alpha of shares of documents, (K,).")
+    concentration = shown("concentration", "Concentrations b of sections and of paragraphs, (2,).")
+    discount = shown("discount", "Discounts a of sections and of paragraphs, (2,).")
 
 
 # Arrays of the kernels.
 
 
-def paragraphs_of(corpus: SegmentedCorpus) -> Paragraphs:
+def paragraphs_of(corpus: SegmentedCorpus) -> kernels.Paragraphs:
     """Return a corpus as kernels take it; its sections are parts, or documents that have none."""
     section_ptr = np.array(corpus._own_parts())
     doc_ptr = np.searchsorted(section_ptr, corpus.doc_ptr)
-    return Paragraphs(corpus.tokens, corpus.segment_ptr, section_ptr, doc_ptr)
+    return kernels.Paragraphs(corpus.tokens, corpus.segment_ptr, section_ptr, doc_ptr)
 
 
-def empty_seating(corpus: Paragraphs, n_topics: int) -> SectionSeating:
+def empty_seating(corpus: kernels.Paragraphs, n_topics: int) -> kernels.SectionSeating:
     """Return the state in which no word has a topic."""
     n_paragraphs, n_sections = len(corpus.paragraph_ptr) - 1, len(corpus.section_ptr) - 1
-    return SectionSeating(
+    return kernels.SectionSeating(
         topics=np.full(len(corpus.tokens), -1, dtype=np.int32),
         paragraph_tables=np.zeros((n_paragraphs, n_topics), dtype=np.int32),
         paragraph_totals=np.zeros(n_paragraphs, dtype=np.int64),
@@ -100,31 +81,17 @@ def empty_seating(corpus: Paragraphs, n_topics: int) -> SectionSeating:
     )
 
 
-def empty_scratch(n_topics: int) -> Scratch:
+def empty_scratch(n_topics: int) -> kernels.Scratch:
     """Return scratch vectors for the kernels."""
     width = padded(n_topics)
-
-    def of_topics() -> NDArray[np.float32]:
-        return aligned_zeros(width, dtype=np.float32)
-
-    return Scratch(
-        n_k=np.zeros(n_topics, dtype=np.int64),
-        customers=np.zeros(n_topics, dtype=np.int64),
-        of_section=np.zeros(n_topics),
-        base=of_topics(),
-        reciprocal=of_topics(),
-        share_above=of_topics(),
-        open_above=of_topics(),
-        up=of_topics(),
-        share=of_topics(),
-        opening=of_topics(),
-        factor=of_topics(),
-        sums=aligned_zeros((1, LANES + width), dtype=np.float32),
-        may_open=np.array([UNBOUNDED]),
-    )
+    counts = [np.zeros(n_topics, dtype=np.int64) for _ in range(2)]
+    of_topics = [aligned_zeros(width, dtype=np.float32) for _ in range(8)]
+    sums, may_open = aligned_zeros((1, LANES + width), dtype=np.float32), np.array([UNBOUNDED])
+    fields: Any = *counts, np.zeros(n_topics), *of_topics, sums, may_open
+    return kernels.Scratch(*fields)
 
 
-def stirling_of_levels(corpus: Paragraphs, discounts: NDArray[np.float64]) -> tuple[Ratios, Ratios]:
+def stirling_of_levels(corpus: kernels.Paragraphs, discounts: Floats) -> tuple[Ratios, Ratios]:
     """Return the tables of Stirling ratios for sections and for paragraphs."""
     in_section = np.diff(corpus.paragraph_ptr[corpus.section_ptr])  # at most a table for each word
     in_paragraph = np.diff(corpus.paragraph_ptr)
@@ -138,18 +105,15 @@ def stirling_of_levels(corpus: Paragraphs, discounts: NDArray[np.float64]) -> tu
 
 def weights_of_levels(stirling: tuple[Ratios, Ratios]) -> tuple[Ratios, Ratios]:
     """Return the tables in which the sampler looks up its weights."""
-    above, own = (sampler_weights(ratios, "btigs") for ratios in stirling)
-    return above, own
+    return sampler_weights(stirling[0], "btigs"), sampler_weights(stirling[1], "btigs")
 
 
 def levels_of(
-    discount: NDArray[np.float64],
-    concentration: NDArray[np.float64],
-    ratios: tuple[Ratios, Ratios],
-) -> tuple[SectionLevel, SectionLevel]:
+    discount: Floats, concentration: Floats, ratios: tuple[Ratios, Ratios]
+) -> tuple[kernels.SectionLevel, kernels.SectionLevel]:
     """Return the parameters of sections and of paragraphs in the form that kernels take."""
     above, own = (
-        SectionLevel(float(a), float(b), *each)
+        kernels.SectionLevel(float(a), float(b), *each)
         for a, b, each in zip(discount, concentration, ratios, strict=True)
     )
     return above, own
@@ -163,9 +127,9 @@ class SectionModel:
     """A sample of the model without the corpus, into which new documents are folded."""
 
     components: NDArray[np.float32]  # (K, W)
-    doc_topic_prior: NDArray[np.float64]  # (K,)
-    discount: NDArray[np.float64]  # (2,): of sections, of paragraphs
-    concentration: NDArray[np.float64]  # (2,)
+    doc_topic_prior: Floats  # (K,)
+    discount: Floats  # (2,): of sections, of paragraphs
+    concentration: Floats  # (2,)
     bursts: tuple[float, float] | None = None  # concentration and discount
     burst_scope: str = "document"
 
@@ -177,7 +141,7 @@ class SectionModel:
 
 
 @dataclass(frozen=True, eq=False)
-class SectionFoldIn:
+class SectionFoldIn(Scoring):
     """Fold-in of documents of sections of paragraphs."""
 
     model: SectionModel
@@ -185,30 +149,18 @@ class SectionFoldIn:
     words: WordCounts
     weights: tuple[Ratios, Ratios]
 
-    def __call__(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt
-    ) -> tuple[NDArray[Any], ...]:
-        """Return E[mu] (D, K), E[nu] of paragraphs (J, K), and E[nu] of sections (S, K)."""
-        nothing = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-        doc_topic, paragraph_topic, _, section_topic = self.score(corpus, key, nothing, halt)
-        return doc_topic, paragraph_topic, section_topic
-
-    def score(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], further: Any, halt: Halt
-    ) -> tuple[NDArray[Any], ...]:
+    def score(self, corpus: SegmentedCorpus, key: Stream, further: Any, halt: Halt) -> Shares:
         """Return shares and, in third place, probabilities of further words with bursts."""
         model, settings = self.model, self.settings
         alpha = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
         n_topics, documents = len(alpha), paragraphs_of(corpus)
         state, scratch = empty_seating(documents, n_topics), empty_scratch(n_topics)
         enter_words(self.words, 0.0, scratch)
-        above, own = self.weights
-        ratios = writable(above), writable(own)
+        ratios = writable(self.weights[0]), writable(self.weights[1])
         sections, paragraphs = levels_of(model.discount, model.concentration, ratios)
         doc_topic = np.zeros((len(corpus), n_topics))
         section_topic = np.zeros(state.section_tables.shape)
         paragraph_topic = np.zeros(state.paragraph_tables.shape)
-        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         lengths = np.diff(corpus.segment_ptr)
         bursts = scored = None
         if model.bursts is not None:
@@ -216,14 +168,12 @@ class SectionFoldIn:
             seats = np.zeros(len(corpus.tokens), dtype=np.int32)
             bursts = groups.bursts(model.bursts, seats, n_topics)
             scored = groups.scored(further, corpus, n_topics)
-        for amount in slices(halt):
-            fold_in(
+        for amount, place, rng in slices(halt, corpus):
+            kernels.fold_in(
                 documents, lengths, state, self.words, sections, paragraphs, alpha, scratch,
                 bursts, scored, settings.n_sweeps, settings.burn_in, amount, place, key, doc_topic,
                 section_topic, paragraph_topic, rng,
             )  # fmt: skip
-            if place[0] == len(corpus):
-                break
         probabilities = np.zeros(0) if scored is None else scored.out
         found = doc_topic, paragraph_topic, probabilities, section_topic
         for sums in found:
@@ -258,7 +208,7 @@ class SectionSampler(BurstySampler):
 
     topic_axes: ClassVar[dict[str, int]] = {**TopicSampler.topic_axes, "section_topic": 1}
 
-    shards: list[SectionSeating]
+    shards: list[kernels.SectionSeating]
 
     def __init__(
         self,
@@ -266,8 +216,8 @@ class SectionSampler(BurstySampler):
         n_topics: int,
         parameters: SectionParameters,
         init: Any,  # "random", topics of words (n_tokens,), or word probabilities (K, W)
-        init_stream: NDArray[np.uint64],
-        stream: NDArray[np.uint64],
+        init_stream: Stream,
+        stream: Stream,
         bursts: Bursts | None = None,
         burst_scope: str = "document",
     ):
@@ -276,11 +226,15 @@ class SectionSampler(BurstySampler):
         )
         self.topics_trade_places = not tells_apart(parameters.doc_topic_prior)
         self.given = parameters
-        prior = parameters.doc_topic_prior
-        learns = isinstance(prior, str)
-        self.doc_topic_prior = np.full(n_topics, 1.0 / n_topics) if learns else prior
-        self.discount = _numbers(parameters.discount, START_DISCOUNT)
-        self.concentration = _numbers(parameters.concentration, START_CONCENTRATION)
+        self.doc_topic_prior = first_value(
+            parameters.doc_topic_prior, np.full(n_topics, 1.0 / n_topics)
+        )
+        self.discount = np.array([
+            float(first_value(each, START_DISCOUNT)) for each in parameters.discount
+        ])  # fmt: skip
+        self.concentration = np.array([
+            float(first_value(each, START_CONCENTRATION)) for each in parameters.concentration
+        ])  # fmt: skip
         self.burst_scope = burst_scope
         self._take(corpus)
         self.shards = [empty_seating(self._documents, n_topics)]
@@ -288,7 +242,7 @@ class SectionSampler(BurstySampler):
         self._start_bursts(corpus, bursts)
         self._count_words()
 
-    def _seat_words(self, init: Any, stream: NDArray[np.uint64]) -> None:
+    def _seat_words(self, init: Any, stream: Stream) -> None:
         """Create the first state: topics are given or random, or words are seated one by one."""
         if isinstance(init, np.ndarray) and init.ndim == 2:
             self._sweep_words(self._first_topics(init), [stream])
@@ -298,7 +252,7 @@ class SectionSampler(BurstySampler):
                 state.topics[:] = init
             elif self._has_prior_mean:
                 self._seat_by_prior(state.topics, self._whole.tokens, stream)
-            seat_all(self._documents, state, stream)
+            kernels.seat_all(self._documents, state, stream)
 
     def _take(self, corpus: SegmentedCorpus) -> None:
         super()._take(corpus)
@@ -313,7 +267,7 @@ class SectionSampler(BurstySampler):
         self._stirling = stirling_of_levels(self._documents, self.discount)
         self._weights = weights_of_levels(self._stirling)
 
-    def _levels(self, ratios: Any) -> tuple[SectionLevel, SectionLevel]:
+    def _levels(self, ratios: Any) -> tuple[kernels.SectionLevel, kernels.SectionLevel]:
         return levels_of(self.discount, self.concentration, ratios)
 
     # Sweeps
@@ -321,14 +275,14 @@ class SectionSampler(BurstySampler):
     def _return_strays(self, words: Any) -> None:
         """Do nothing: a draw never ends in a topic of weight 0, as in `TableSampler`."""
 
-    def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: WordCounts, streams: list[Stream]) -> None:
         gamma = 0.0 if words.fixed else float(self.topic_word_prior)
         enter_words(words, gamma, self._scratch)
         (state,), bursts = self.shards, None
         if self.bursts is not None:
             (groups,) = self._burst_groups
             bursts = groups.bursts(self.bursts.parameters, state.seats, self.n_topics)
-        sweep_all(
+        kernels.sweep_all(
             self._documents, state, words, gamma, *self._levels(self._weights),
             self.doc_topic_prior, self._scratch, bursts, streams[0],
         )  # fmt: skip
@@ -347,11 +301,11 @@ class SectionSampler(BurstySampler):
     def _document_frequencies(self) -> Frequencies:
         return count_frequencies([self.shards[0].document_tables], self.n_topics)
 
-    def _draw_discounts(self, stream: NDArray[np.uint64]) -> None:
+    def _draw_discounts(self, stream: Stream) -> None:
         """Draw the discounts that are learned, and recompute the ratios."""
         evidence, (p, q) = np.zeros((2, 2)), self.given.discount_prior
         levels = self._levels(self._stirling)
-        gather_discount_evidence(
+        kernels.gather_discount_evidence(
             self._documents, self.shards[0], *levels, self._scratch.n_k, evidence, stream
         )
         drawn = self.discount.copy()
@@ -361,7 +315,7 @@ class SectionSampler(BurstySampler):
         self.discount = drawn
         self._make_ratios()
 
-    def _draw_concentrations(self, stream: NDArray[np.uint64]) -> None:
+    def _draw_concentrations(self, stream: Stream) -> None:
         """Draw the concentrations that are learned."""
         state, drawn = self.shards[0], self.concentration.copy()
         tables = state.section_totals, state.paragraph_totals
@@ -374,7 +328,7 @@ class SectionSampler(BurstySampler):
                 drawn[i] = min(max(b, SMALLEST_CONCENTRATION), LARGEST_CONCENTRATION)
         self.concentration = drawn
 
-    def _customers(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _customers(self) -> tuple[Places, Places]:
         """Return the numbers of customers of all sections and of all paragraphs."""
         ptr = self._documents.section_ptr
         ends = np.concatenate([[0], np.cumsum(self.shards[0].paragraph_totals)])[ptr]
@@ -383,19 +337,19 @@ class SectionSampler(BurstySampler):
     # Shown attributes
 
     def _log_prior(self) -> float:
-        value = log_prior_of_all(
+        value = kernels.log_prior_of_all(
             self._documents, self.shards[0], *self._levels(self._stirling), self.doc_topic_prior,
             self._scratch.n_k,
         )  # fmt: skip
         return float(value) + self._log_probability_of_seats()
 
-    def _empty_shares(self) -> dict[str, NDArray[np.float64]]:
+    def _empty_shares(self) -> dict[str, Floats]:
         of_sections = np.zeros(self.shards[0].section_tables.shape)
         return {**super()._empty_shares(), "section_topic": of_sections}
 
-    def add_shares_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
         """Add the shares of documents, sections and paragraphs, given the state, to sums."""
-        add_all_estimates(
+        kernels.add_all_estimates(
             self._documents, self.shards[0], *self._levels(self._stirling), self.doc_topic_prior,
             self._scratch, sums["doc_topic"], sums["section_topic"], sums["segment_topic"],
         )  # fmt: skip
@@ -433,8 +387,3 @@ class SectionSampler(BurstySampler):
     def state(self) -> SectionState:
         """Return a read-only view of the state."""
         return SectionState(self)
-
-
-def _numbers(values: tuple[Any, Any], start: float) -> NDArray[np.float64]:
-    """Return given values, and the initial one of a value that is drawn."""
-    return np.array([start if isinstance(value, str) else float(value) for value in values])

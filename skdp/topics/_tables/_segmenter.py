@@ -13,38 +13,25 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skdp._checks import as_array, check_integers, is_list_like, is_number, shorten
-from skdp._numeric._numba import as_readonly
+from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import draw_slice
 from skdp.data import SegmentedCorpus
 from skdp.processes import StirlingRatios
 from skdp.processes._concentration import draw_bounded_beta
+from skdp.topics._kernels import _segmenter as kernels
 from skdp.topics._kernels._counts import WordCounts
-from skdp.topics._kernels._segmenter import (
-    CutPrior,
-    CutScratch,
-    Divided,
-    PartBuffers,
-    Units,
-    add_all_estimates,
-    add_own_cuts,
-    find_division,
-    fold_in_units,
-    log_prior_of_parts,
-    score_own_words,
-    sweep_all_units,
-    sweep_own_words,
-)
 from skdp.topics._kernels._tables import Prior, Ratios
 from skdp.topics._shared._arrays import (
     SMALLEST,
+    Stream,
     count_frequencies,
+    first_value,
     fixed_words,
     sort_words,
     tells_apart,
-    update_by_frequencies,
 )
-from skdp.topics._shared._fold_in import FoldIn, Halt, expect_topics, slices
-from skdp.topics._shared._sampler import TopicSampler, TopicState
+from skdp.topics._shared._fold_in import FoldIn, Halt, Scoring, Shares, expect_topics, slices
+from skdp.topics._shared._sampler import TopicSampler, TopicState, shown
 from skdp.topics._tables._model import (
     CHAIN_ROWS,
     empty_scratch,
@@ -57,30 +44,11 @@ from skdp.topics._tables._model import (
 class SegmenterState(TopicState):
     """The state of a chain of topics and cuts."""
 
-    @property
-    def starts(self) -> NDArray[np.int8]:
-        """Whether a part begins at each unit, (n_units,); 1 at the first of a document."""
-        return as_readonly(self._sampler.shards[0].starts)
-
-    @property
-    def doc_topic(self) -> NDArray[np.float64]:
-        """Topic shares mu of the documents, (n_documents, K)."""
-        return as_readonly(self._sampler.shards[0].shares)
-
-    @property
-    def doc_topic_prior(self) -> NDArray[np.float64]:
-        """Prior alpha of the topic shares of documents, (K,)."""
-        return as_readonly(self._sampler.doc_topic_prior)
-
-    @property
-    def concentration(self) -> float:
-        """Concentration b of parts."""
-        return float(self._sampler.concentration)
-
-    @property
-    def cut_probability(self) -> float:
-        """Probability rho of a cut in a gap."""
-        return float(self._sampler.cut_probability)
+    starts = shown("_state.starts", "Whether a part begins at each unit, (n_units,).")
+    doc_topic = shown("_state.shares", "Topic shares mu of the documents, (n_documents, K).")
+    doc_topic_prior = shown("doc_topic_prior", "Prior alpha of shares of documents, (K,).")
+    concentration = shown("concentration", "Concentration b of parts.")
+    cut_probability = shown("cut_probability", "Probability rho of a cut in a gap.")
 
     @property
     def burst_concentration(self) -> float | None:
@@ -112,20 +80,20 @@ def nothing_known(corpus: SegmentedCorpus) -> KnownUnits:
     return KnownUnits(corpus, known)
 
 
-def first_units(corpus: SegmentedCorpus) -> NDArray[np.int64]:
+def first_units(corpus: SegmentedCorpus) -> Places:
     """Return the first unit of every document that has any."""
     return np.asarray(corpus.doc_ptr[:-1][np.diff(corpus.doc_ptr) > 0])
 
 
-def units_of(corpus: SegmentedCorpus) -> Units:
+def units_of(corpus: SegmentedCorpus) -> kernels.Units:
     """Return a corpus in the form that kernels take."""
-    return Units(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr)
+    return kernels.Units(corpus.tokens, corpus.segment_ptr, corpus.doc_ptr)
 
 
-def first_state(data: KnownUnits, doc_topic_prior: NDArray[np.float64]) -> Divided:
+def first_state(data: KnownUnits, doc_topic_prior: Floats) -> kernels.Divided:
     """Return documents of words without topics and of one part, but for known cuts."""
     n_documents, n_topics = len(data.corpus), len(doc_topic_prior)
-    return Divided(
+    return kernels.Divided(
         topics=np.full(len(data.corpus.tokens), -1, dtype=np.int32),
         starts=(data.known == 1).astype(np.int8),
         shares=np.tile(doc_topic_prior / doc_topic_prior.sum(), (n_documents, 1)),
@@ -133,10 +101,10 @@ def first_state(data: KnownUnits, doc_topic_prior: NDArray[np.float64]) -> Divid
     )
 
 
-def empty_parts(corpus: SegmentedCorpus, n_topics: int) -> PartBuffers:
+def empty_parts(corpus: SegmentedCorpus, n_topics: int) -> kernels.PartBuffers:
     """Return scratch for the parts of any document."""
     n_units = int(np.diff(corpus.doc_ptr).max(initial=0))
-    return PartBuffers(
+    return kernels.PartBuffers(
         part_ptr=np.zeros(n_units + 1, dtype=np.int64),
         doc_ptr=np.zeros(2, dtype=np.int64),
         tables=np.zeros((n_units, n_topics), dtype=np.int32),
@@ -151,11 +119,11 @@ def empty_parts(corpus: SegmentedCorpus, n_topics: int) -> PartBuffers:
 
 def empty_work(
     corpus: SegmentedCorpus, n_topics: int, concentration: float, *, drops: bool = False
-) -> CutScratch:
+) -> kernels.CutScratch:
     """Return scratch for the cuts of any document."""
     n_units = int(np.diff(corpus.doc_ptr).max(initial=0))
     n_words = int(np.diff(corpus.segment_ptr[corpus.doc_ptr]).max(initial=0))
-    return CutScratch(
+    return kernels.CutScratch(
         base=np.zeros(n_topics),
         n_k=np.zeros(n_topics, dtype=np.int64),
         inverse=1.0 / (concentration + np.arange(n_words + 1.0)),
@@ -167,9 +135,9 @@ def empty_work(
     )
 
 
-def cut_prior(known: NDArray[np.int8], most: int | None, probability: float) -> CutPrior:
+def cut_prior(known: NDArray[np.int8], most: int | None, probability: float) -> kernels.CutPrior:
     """Return the prior of cuts in the form that kernels take."""
-    return CutPrior(
+    return kernels.CutPrior(
         known, LONGEST if most is None else most, math.log(probability), math.log1p(-probability)
     )
 
@@ -201,7 +169,7 @@ class SegmenterModel:
     """A sample of the model without the corpus, into which new documents are folded."""
 
     components: NDArray[np.float32]  # (K, W)
-    doc_topic_prior: NDArray[np.float64]  # (K,)
+    doc_topic_prior: Floats  # (K,)
     concentration: float
     cut_probability: float
     max_units: int | None
@@ -226,9 +194,7 @@ class SegmenterFoldIn:
     words: WordCounts
     weights: Ratios
 
-    def __call__(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt
-    ) -> tuple[NDArray[Any], ...]:
+    def __call__(self, corpus: SegmentedCorpus, key: Stream, halt: Halt) -> Shares:
         """Return E[mu] (D, K), E[nu] of units (J, K), and probabilities of cuts (J,)."""
         model, settings = self.model, self.settings
         alpha = np.array(model.doc_topic_prior)  # as in `TableModel.prior`
@@ -242,41 +208,30 @@ class SegmenterFoldIn:
         cuts = cut_prior(data.known, model.max_units, model.cut_probability)
         doc_topic = np.zeros((len(corpus), n_topics))
         unit_topic, probabilities = np.zeros((n_units, n_topics)), np.zeros(n_units)
-        place, rng = np.zeros(2, dtype=np.int64), np.zeros(4, dtype=np.uint64)
         lengths = np.diff(corpus.segment_ptr)
         weights = writable(self.weights)
-        for amount in slices(halt):
-            fold_in_units(
+        for amount, place, rng in slices(halt, corpus):
+            kernels.fold_in_units(
                 units_of(corpus), lengths, state, self.words, prior, cuts, weights, scratch, parts,
                 work, min(WHOLE_SWEEPS, settings.burn_in), settings.n_sweeps, settings.burn_in,
                 amount, place, key, doc_topic, unit_topic, probabilities, rng,
             )  # fmt: skip
-            if place[0] == len(corpus):
-                break
         return doc_topic, unit_topic, probabilities
 
 
 @dataclass(frozen=True, eq=False)
-class OwnWords:
+class OwnWords(Scoring):
     """Exact sums over the divisions of documents whose parts have words of their own."""
 
     model: SegmenterModel
 
-    def __call__(
-        self, corpus: SegmentedCorpus, key: NDArray[np.uint64], halt: Halt
-    ) -> tuple[NDArray[Any], ...]:
-        """Return shares of the one topic, (D, 1) and (J, 1), and probabilities of cuts (J,)."""
-        no_words = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-        shares = self.score(corpus, key, no_words, halt)
-        return shares[0], shares[1], shares[3]
-
     def score(
         self,
         corpus: SegmentedCorpus,
-        key: NDArray[np.uint64],
-        further: tuple[NDArray[np.int32], NDArray[np.int64]],  # words, and their units in order
+        key: Stream,
+        further: tuple[Ints, Places],  # words, and their units in order
         halt: Halt,
-    ) -> tuple[NDArray[Any], ...]:
+    ) -> Shares:
         """Return shares, probabilities of further words of units, and probabilities of cuts."""
         model, n_units = self.model, len(corpus.segment_ptr) - 1
         phi = np.maximum(model.components, SMALLEST).astype(np.float64)
@@ -288,9 +243,11 @@ class OwnWords:
         for d in range(len(corpus)):
             if halt.called:
                 break
-            add_own_cuts(d, units, units.tokens, phi, model.bursts, cuts, work, probabilities)
+            kernels.add_own_cuts(
+                d, units, units.tokens, phi, model.bursts, cuts, work, probabilities
+            )
             if len(scores) > 0:
-                score_own_words(d, units, cuts, work, further[0], ptr, scores)
+                kernels.score_own_words(d, units, cuts, work, further[0], ptr, scores)
         return np.ones((len(corpus), 1)), np.ones((n_units, 1)), scores, probabilities
 
 
@@ -327,11 +284,7 @@ class SegmenterSampler(TopicSampler):
         *TopicSampler._data_attributes, "_known", "_units", "_ratios", "_scratch", "_parts",
     )  # fmt: skip
 
-    topic_axes: ClassVar[dict[str, int]] = {
-        "doc_topic": 1, "segment_topic": 1, "doc_topic_prior": 0,
-    }  # fmt: skip
-
-    shards: list[Divided]
+    shards: list[kernels.Divided]
 
     burst_concentration: float | None = None
 
@@ -341,18 +294,18 @@ class SegmenterSampler(TopicSampler):
         n_topics: int,
         parameters: CutParameters,
         init: NDArray[Any],  # topics (n_tokens,) or word probabilities (K, W); only known cuts
-        stream: NDArray[np.uint64],
+        stream: Stream,
     ):
         super().__init__(
             n_topics, parameters.topic_word_prior, parameters.dirichlet_prior, [stream], 1
         )
         self.topics_trade_places = not tells_apart(parameters.doc_topic_prior)
         self.given = parameters
-        prior = parameters.doc_topic_prior
-        learns = isinstance(prior, str)
-        self.doc_topic_prior = np.full(n_topics, 1.0 / n_topics) if learns else prior
-        self.concentration = _number(parameters.concentration, START_CONCENTRATION)
-        self.cut_probability = _number(parameters.cut_probability, START_PROBABILITY)
+        self.doc_topic_prior = first_value(
+            parameters.doc_topic_prior, np.full(n_topics, 1.0 / n_topics)
+        )
+        self.concentration = float(first_value(parameters.concentration, START_CONCENTRATION))
+        self.cut_probability = float(first_value(parameters.cut_probability, START_PROBABILITY))
         self._take(data)
         self.shards = [first_state(data, self.doc_topic_prior)]
         if init.ndim == 1:
@@ -371,30 +324,23 @@ class SegmenterSampler(TopicSampler):
         np.add.at(state.shares, (documents, state.topics), 1.0)
         state.shares[:] /= state.shares.sum(axis=1, keepdims=True)
 
-    def attach(self, corpus: Any) -> None:
-        """Attach the documents to the chain and build the arrays that depend on them."""
-        self._take(corpus)
-        self._count_words()
-
     def _take(self, corpus: Any) -> None:
         units, self._known = corpus
         super()._take(units)
         self._units = units_of(units)
         self._ratios = stirling_weights(units)
+        self._make_scratch()
+
+    def _make_scratch(self) -> None:
         self._scratch = empty_scratch(self.n_topics)
-        self._parts = empty_parts(units, self.n_topics)
+        self._parts = empty_parts(self._whole, self.n_topics)
 
     @property
-    def corpus(self) -> Any:
-        """The documents."""
-        return self._whole
-
-    @property
-    def _state(self) -> Divided:
+    def _state(self) -> kernels.Divided:
         return self.shards[0]
 
     @property
-    def _cut_prior(self) -> CutPrior:
+    def _cut_prior(self) -> kernels.CutPrior:
         return cut_prior(self._known, self.given.max_units, self.cut_probability)
 
     def _prior(self, gamma: float) -> Prior:
@@ -405,15 +351,13 @@ class SegmenterSampler(TopicSampler):
 
     # Sweeps
 
-    def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: WordCounts, streams: list[Stream]) -> None:
         self._sweep_units(words, streams[0], moves_cuts=True)
 
-    def _sweep_units(
-        self, words: WordCounts, stream: NDArray[np.uint64], *, moves_cuts: bool
-    ) -> None:
+    def _sweep_units(self, words: WordCounts, stream: Stream, *, moves_cuts: bool) -> None:
         gamma = 0.0 if words.fixed else self.topic_word_prior
         enter_words(words, gamma, self._scratch)
-        sweep_all_units(
+        kernels.sweep_all_units(
             moves_cuts, self._units, self._state, words, self._prior(gamma), self._cut_prior,
             self._ratios, self._scratch, self._parts, self._work(), stream,
         )  # fmt: skip
@@ -422,16 +366,12 @@ class SegmenterSampler(TopicSampler):
         return empty_work(self._whole, self.n_topics, self.concentration)
 
     def _update_parameters(self) -> None:
-        given = self.given
-        if isinstance(given.doc_topic_prior, str):
-            self.doc_topic_prior = update_by_frequencies(
-                self.doc_topic_prior,
-                count_frequencies([self._state.served], self.n_topics),
-                *self.dirichlet_prior,
-                symmetric=given.doc_topic_prior == "auto-symmetric",
-            )
+        self.doc_topic_prior = self._learned(
+            self.doc_topic_prior, self.given.doc_topic_prior,
+            lambda: count_frequencies([self._state.served], self.n_topics),
+        )  # fmt: skip
         self._draw_cut_probability()
-        if isinstance(given.concentration, str):
+        if isinstance(self.given.concentration, str):
             self._draw_concentration()
 
     def _draw_cut_probability(self) -> None:
@@ -452,7 +392,7 @@ class SegmenterSampler(TopicSampler):
 
         def log_density(log_b: float) -> float:
             b = math.exp(log_b)
-            evidence = log_prior_of_parts(self._units, self._state, b, self._work())
+            evidence = kernels.log_prior_of_parts(self._units, self._state, b, self._work())
             return float(evidence) + shape * log_b - rate * b
 
         drawn = draw_slice(log_density, math.log(self.concentration), self.streams[0])
@@ -460,13 +400,10 @@ class SegmenterSampler(TopicSampler):
 
     # Shown attributes
 
-    @property
-    def segment_lengths(self) -> NDArray[np.int64]:
-        """Number of tokens of every unit."""
-        return np.diff(self._whole.segment_ptr)
-
     def _log_prior(self) -> float:
-        evidence = log_prior_of_parts(self._units, self._state, self.concentration, self._work())
+        evidence = kernels.log_prior_of_parts(
+            self._units, self._state, self.concentration, self._work()
+        )
         return float(evidence) + self._log_prior_of_cuts()
 
     def _log_prior_of_cuts(self) -> float:
@@ -474,31 +411,20 @@ class SegmenterSampler(TopicSampler):
         prior = self._cut_prior
         return float(n_cuts * prior.log_cut + (n_gaps - n_cuts) * prior.log_join)
 
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged over the kept sweeps."""
-        n_units = len(self._state.starts)
-        return {
-            "doc_topic": np.zeros((len(self._whole), self.n_topics)),
-            "segment_topic": np.zeros((n_units, self.n_topics)),
-            "cut_proba": np.zeros(n_units),
-            "doc_topic_prior": np.zeros(self.n_topics),
-            "topic_word_prior": np.zeros(()),
-            "concentration": np.zeros(()),
-            "cut_probability": np.zeros(()),
-        }
+    def _empty_shares(self) -> dict[str, Floats]:
+        return {**super()._empty_shares(), "cut_proba": np.zeros(len(self._state.starts))}
 
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums."""
-        add_all_estimates(
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
+        """Add the shares of documents and of units, and probabilities of cuts, to sums."""
+        kernels.add_all_estimates(
             self._units, self._state, self._prior(0.0), self._cut_prior, self._parts, self._work(),
             sums["doc_topic"], sums["segment_topic"], sums["cut_proba"],
         )  # fmt: skip
-        self._add_numbers(sums)
 
-    def _add_numbers(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the parameters that are averaged to the sums."""
-        for name in sums.keys() - {"doc_topic", "segment_topic", "cut_proba"}:
-            sums[name] += getattr(self, name)
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
+        names = "doc_topic_prior", "topic_word_prior", "concentration", "cut_probability"
+        return {name: getattr(self, name) for name in names}
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
@@ -520,13 +446,6 @@ class SegmenterSampler(TopicSampler):
         """Return a read-only view of the state."""
         return SegmenterState(self)
 
-    def copy(self) -> SegmenterSampler:
-        """Return a sampler with a copy of the same state."""
-        other = super().copy()
-        other._scratch = empty_scratch(self.n_topics)
-        other._parts = empty_parts(self._whole, self.n_topics)
-        return other
-
 
 class OwnWordsSampler(SegmenterSampler):
     """Markov chain of cuts and of the words of one topic, of which every part has its own version.
@@ -541,12 +460,12 @@ class OwnWordsSampler(SegmenterSampler):
 
     burst_concentration: float
 
-    def __init__(self, data: KnownUnits, parameters: CutParameters, stream: NDArray[np.uint64]):
+    def __init__(self, data: KnownUnits, parameters: CutParameters, stream: Stream):
         tokens, n_words = data.corpus.tokens, data.corpus.n_features
         b = parameters.burst_concentration
         n_own = len(tokens) / len(first_units(data.corpus))
         self._least = LEAST_SHARE * n_own if isinstance(b, str) else 0.0
-        self.burst_concentration = _number(b, max(START_SHARE * n_own, 1.0))
+        self.burst_concentration = float(first_value(b, max(START_SHARE * n_own, 1.0)))
         self.served = np.bincount(tokens, minlength=n_words).astype(np.int32)[np.newaxis]
         super().__init__(data, 1, parameters, np.zeros(len(tokens), dtype=np.int32), stream)
         self.phi = self.components()
@@ -557,18 +476,18 @@ class OwnWordsSampler(SegmenterSampler):
         self._units = units_of(units)
         self._tokens = sort_words(units).tokens.copy()  # their order says nothing
 
-    def _counted_words(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+    def _counted_words(self) -> Iterator[tuple[Ints, Ints]]:
         (served,) = self.served
         words = np.repeat(np.arange(len(served), dtype=np.int32), served)
         yield words, np.zeros(len(words), dtype=np.int32)
 
     @property
-    def _own(self) -> Divided:
+    def _own(self) -> kernels.Divided:
         """The state with words in place of topics."""
-        return Divided(self._tokens, self._state.starts, self.phi, self.served)
+        return kernels.Divided(self._tokens, self._state.starts, self.phi, self.served)
 
     @property
-    def _gammas(self) -> NDArray[np.float64]:
+    def _gammas(self) -> Floats:
         """The prior of words, with seeds."""
         prior = np.full(self._whole.n_features, float(self.topic_word_prior))
         if self.seeds is not None:
@@ -579,10 +498,10 @@ class OwnWordsSampler(SegmenterSampler):
         n_words, b = self._whole.n_features, self.burst_concentration
         return empty_work(self._whole, n_words, b, drops=True)
 
-    def _sweep_words(self, words: WordCounts, streams: list[NDArray[np.uint64]]) -> None:
+    def _sweep_words(self, words: WordCounts, streams: list[Stream]) -> None:
         if isinstance(self.given.burst_concentration, str):
             self._draw_burst_concentration()
-        sweep_own_words(
+        kernels.sweep_own_words(
             self._gammas, self._units, self._own, self.burst_concentration, self._cut_prior,
             self._work(), streams[0],
         )  # fmt: skip
@@ -597,11 +516,8 @@ class OwnWordsSampler(SegmenterSampler):
             b = math.exp(log_b)
             if not self._least <= b <= LARGEST:
                 return -math.inf
-            return (
-                float(log_prior_of_parts(self._units, self._own, b, work))
-                + shape * log_b
-                - rate * b
-            )
+            evidence = kernels.log_prior_of_parts(self._units, self._own, b, work)
+            return float(evidence) + shape * log_b - rate * b
 
         drawn = draw_slice(log_density, math.log(self.burst_concentration), self.streams[0])
         self.burst_concentration = math.exp(drawn)
@@ -617,26 +533,25 @@ class OwnWordsSampler(SegmenterSampler):
         shapes = shapes[shapes > 0.0]
         of_phi = math.lgamma(shapes.sum()) - gammaln(shapes).sum()
         of_phi += (shapes - 1.0) @ np.log(np.maximum(shares, np.finfo(float).tiny))
-        of_words = log_prior_of_parts(
+        of_words = kernels.log_prior_of_parts(
             self._units, self._own, self.burst_concentration, self._work()
         )
         return float(of_phi + of_words + self._log_prior_of_cuts())
 
-    def empty_sums(self) -> dict[str, NDArray[np.float64]]:
-        """Return zeros for the quantities that are averaged over the kept sweeps."""
-        return {**super().empty_sums(), "burst_concentration": np.zeros(())}
+    def shown_parameters(self) -> dict[str, Any]:
+        """Return the parameters to show."""
+        return {**super().shown_parameters(), "burst_concentration": self.burst_concentration}
 
-    def add_to(self, sums: dict[str, NDArray[np.float64]]) -> None:
-        """Add the current values to the sums."""
+    def add_shares_to(self, sums: dict[str, Floats]) -> None:
+        """Add the shares of documents and of units, and probabilities of cuts, to sums."""
         sums["doc_topic"] += 1.0
         sums["segment_topic"] += 1.0
         work, prior = self._work(), self._cut_prior
         for d in range(len(self._whole)):
-            add_own_cuts(
+            kernels.add_own_cuts(
                 d, self._units, self._tokens, self.phi, self.burst_concentration, prior, work,
                 sums["cut_proba"],
             )  # fmt: skip
-        self._add_numbers(sums)
 
     def scalars(self) -> dict[str, float]:
         """Return the scalars that the trace records."""
@@ -648,14 +563,8 @@ class OwnWordsSampler(SegmenterSampler):
             super().model(), components=self.phi.astype(np.float32), bursts=self.burst_concentration
         )
 
-    def copy(self) -> OwnWordsSampler:
-        """Return a sampler with a copy of the same state."""
-        return TopicSampler.copy(self)
-
-
-def _number(value: Any, start: float) -> float:
-    """Return a given value, or the initial one of a value that is drawn."""
-    return start if isinstance(value, str) else float(value)
+    def _make_scratch(self) -> None:
+        """Do nothing: there are no parts of topics."""
 
 
 # Divisions of documents into parts, and known cuts.
@@ -707,7 +616,7 @@ def check_known(corpus: SegmentedCorpus, y: Any, most: int | None) -> KnownUnits
     return data
 
 
-def check_numbers(n_parts: Any, corpus: SegmentedCorpus, most: int | None) -> NDArray[np.int64]:
+def check_numbers(n_parts: Any, corpus: SegmentedCorpus, most: int | None) -> Places:
     """Return the number of parts of every document, 0 for those without units."""
     n_units = np.diff(corpus.doc_ptr)
     if is_number(n_parts):
@@ -738,10 +647,10 @@ def check_numbers(n_parts: Any, corpus: SegmentedCorpus, most: int | None) -> ND
 def divide(
     corpus: SegmentedCorpus,
     models: list[SegmenterModel],
-    shares: list[tuple[NDArray[Any], ...]],  # E[mu] (D, K), E[nu] of units (J, K), and more
-    n_parts: NDArray[np.int64],  # (D,); 0: any number
+    shares: list[Shares],  # E[mu] (D, K), E[nu] of units (J, K), and more
+    n_parts: Places,  # (D,); 0: any number
     most_words: int | None,
-) -> list[NDArray[np.int64]]:
+) -> list[Places]:
     """Return the first unit of each part but the first in the most probable divisions."""
     log_cut, log_rest = np.mean(
         [[np.log(m.cut_probability), np.log1p(-m.cut_probability)] for m in models], axis=0
@@ -764,7 +673,7 @@ def divide(
             ])  # fmt: skip
         best = np.empty((n_parts[d] + 1, n_units + 1))
         starts = np.zeros(n_units, dtype=np.int8)
-        find_division(
+        kernels.find_division(
             int(n_parts[d]), counts, bases, np.ascontiguousarray(lengths[begin:end]),
             log_cut, log_rest, models[0].max_units or LONGEST,
             LONGEST if most_words is None else most_words, np.zeros(bases.shape[1]),
@@ -776,7 +685,7 @@ def divide(
     return found
 
 
-def drop_rare(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def drop_rare(counts: Floats) -> Floats:
     """Return expected counts (M, U, K) without rare topics, whose words go to the others."""
     kept = np.where(counts < RARE, 0.0, counts)
     sums = kept.sum(axis=2, keepdims=True)

@@ -19,7 +19,7 @@ from scipy.special import gammaln
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp.data import SegmentedCorpus
 from skdp.processes._partitions import TopPriors, draw_top_concentration
-from skdp.topics._given_topics import check_labels
+from skdp.topics._given_topics import TopicsCheck
 from skdp.topics._kernels import _hdp as moves
 from skdp.topics._lda._hdp import HDPSampler
 from skdp.topics._shared._arrays import FixedTopics, LabeledCorpus, Seeds, WordPrior
@@ -91,7 +91,7 @@ def make_sampler(
     if problem.breaks is not None:
         X = X.with_parts(problem.breaks)
     if problem.labels is not None:
-        labels = check_labels(problem.labels, X, "document", problem.n_known, {}, is_open=True)
+        labels = TopicsCheck(None, "document", problem.n_known, {}, True)(problem.labels, X)
         X = LabeledCorpus(X, labels)
     n_topics = min(max(2, problem.n_known + 1), most or 3)
     of_words, of_eta = prior_of_words(problem), (1.0, 0.1)

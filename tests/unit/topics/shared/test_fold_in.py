@@ -96,10 +96,10 @@ def count_slices(monkeypatch):
     """Return a list that has an entry for every slice that models begin."""
     done = []
 
-    def counted(halt):
-        for work in slices(halt):
-            done.append(work)
-            yield work
+    def counted(halt, corpus):
+        for each in slices(halt, corpus):
+            done.append(each)
+            yield each
 
     for name in ("_tables._model", "_lda._sampler", "_lda._ldcc"):
         monkeypatch.setattr(sys.modules[f"skdp.topics.{name}"], "slices", counted)
@@ -142,9 +142,9 @@ class TestSlices:
     def test_they_follow_the_clock(self, monkeypatch):
         now = [0.0]
         monkeypatch.setattr(time, "perf_counter", lambda: now[0])
-        cuts, work = slices(Halt()), []
+        cuts, work = slices(Halt(), [0]), []
         for seconds_per_unit in [1e-7] * 9 + [1e-3] * 9:
-            work.append(next(cuts))
+            work.append(next(cuts)[0])
             now[0] += work[-1] * seconds_per_unit
         assert work[0] == 20_000
         assert work[1] == 40_000  # at most twice as much as before
@@ -154,7 +154,7 @@ class TestSlices:
 
     def test_none_after_a_halt(self):
         halt = Halt()
-        cuts = slices(halt)
+        cuts = slices(halt, [0])
         next(cuts)
         halt.called = True
         assert list(cuts) == []
