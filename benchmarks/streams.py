@@ -3,11 +3,14 @@
 Texts: 20 batches of 500 documents of 60 words from 10 topics, the last of which begins in the tenth
 batch. Perplexity is that of a batch before it is taken in. Rows: 20 batches of 500 from 6 normal
 clusters, the last of which begins in the tenth; the adjusted Rand index of all rows with the truth,
-and with one fit to all of them in another order.
+and with one fit to all of them in another order. Sentences of 20 words and series of 100 steps:
+what a call costs after a long past.
 
     python benchmarks/streams.py
+    python benchmarks/streams.py --costs
 """
 
+import sys
 import time
 import warnings
 
@@ -18,7 +21,9 @@ from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
+from skdp.language import HierarchicalPitmanYorLM
 from skdp.mixture import DPMixture
+from skdp.sequence import HDPHMMLT
 from skdp.topics import GibbsLDA, HDPTopicModel
 
 N_BATCHES, N_ROWS, N_WORDS, N_TOPICS, BEGINS = 20, 500, 2000, 10, 9
@@ -107,9 +112,51 @@ def compare_clusters(seed):
     print_table([*head, "CPU s: first call", "2-6", "16-20"], rows)
 
 
+def draw_sentences(rng, n):
+    """Return sentences of a language in which each word is followed by few others."""
+    follows = np.random.default_rng(0).dirichlet(np.full(300, 0.02), 300).cumsum(axis=1)
+    words = [rng.integers(300, size=n)]
+    for _ in range(19):
+        chosen = (follows[words[-1]] < rng.uniform(size=(n, 1))).sum(axis=1)
+        words.append(np.minimum(chosen, 299))
+    return np.stack(words, axis=1).tolist()
+
+
+def draw_series(rng, n):
+    """Return series of two columns, whose three states last ten steps on average."""
+    begins = rng.uniform(size=(n, 100)) < 0.1
+    states = np.where(begins, rng.integers(3, size=(n, 100)), -1)
+    for t in range(1, 100):
+        states[:, t] = np.where(states[:, t] < 0, np.maximum(states[:, t - 1], 0), states[:, t])
+    return list(4.0 * states[:, :, np.newaxis] + rng.normal(size=(n, 100, 2)))
+
+
+def time_calls():
+    """Print the seconds of a call after pasts of several lengths, and of sweeps over all data."""
+    cases = [
+        ("200 sentences", HierarchicalPitmanYorLM, {}, draw_sentences, 200, (2000, 20000)),
+        ("20 series", HDPHMMLT, {"merge_overlapping": False}, draw_series, 20, (200, 2000, 10000)),
+    ]
+    rows = []
+    for name, make, options, draw, n_new, pasts in cases:
+        for n_past in pasts:
+            rng, seconds = np.random.default_rng(0), []
+            model = make(max_iter=20, random_state=0, **options)
+            for n in (n_past, n_new, n_new, n_new):
+                X = draw(rng, n)
+                start = time.process_time()
+                model.partial_fit(X)
+                seconds.append(time.process_time() - start)
+            rows.append([name, n_past, f"{np.mean(seconds[2:]):.2f}", f"{seconds[0]:.1f}"])
+    print_table(["batch", "past", "CPU s of a call", "of a fit of 20 sweeps to the past"], rows)
+
+
 def main():
     warnings.simplefilter("ignore", ConvergenceWarning)
     print_header()
+    if "--costs" in sys.argv:
+        time_calls()
+        return
     for seed in range(3):
         compare_topics(seed)
         compare_clusters(seed)
