@@ -7,6 +7,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
+from uuid import uuid4
 
 import numba
 import numpy as np
@@ -117,7 +118,7 @@ class _Inliner(InlineWorker):
 class _InlineSections(InlineInlinables):
     """The pass of numba that inlines sections, with an inliner of ours."""
 
-    _name = "inline_sections"
+    _name = f"inline_sections_{uuid4().hex}"  # numba refuses a name that a reloaded module has had
 
     def _do_work(self, state: Any, work_list: Any, block: Any, i: int, call: Any, _: Any) -> Any:
         return super()._do_work(state, work_list, block, i, call, _Inliner(state))

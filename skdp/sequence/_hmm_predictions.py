@@ -164,8 +164,9 @@ class HMMPredictions(SequenceEstimator):
         A row has the `position`, the first step of the new state; the shortest `interval` about it
         with 90 % of the probability of changes near it, up to halfway to the next ones; the exact
         `probability` that there is a change in the interval; the `size` of the change, the mean of
-        the new state minus that of the old one, with its 90 % interval; and `date` if X is a data
-        frame with dates. `to_frame()` makes a data frame of it.
+        the new state minus that of the old one, with its 90 % interval, which is infinite if the
+        variance of a state is; and `date` if X is a data frame with dates. `to_frame()` makes a
+        data frame of it.
 
         Parameters
         ----------
@@ -219,13 +220,15 @@ class HMMPredictions(SequenceEstimator):
         sizes, variances = [], []
         for model in self.samples_:
             emission: Any = model.emission
-            # A state that is empty in this sample has the means of its prior.
             own, weights = emission.marginals(), unions * np.maximum(model.shares, _TINY)
-            shares = np.maximum(weights.sum(axis=1), _TINY)[:, np.newaxis]
-            means = weights @ own.means / shares
-            squares = own.variances + (own.means - means[:, np.newaxis]) ** 2
-            squares = np.where(unions[:, :, np.newaxis], weights[:, :, np.newaxis] * squares, 0.0)
-            spread = squares.sum(axis=1) / shares / np.maximum(shares * self._n_observed, 1.0)
+            # What is empty in this sample has the distribution of the prior: no part of its union.
+            weights[weights < 1e-90 * weights.max(axis=1, keepdims=True)] = 0.0
+            shares, has = np.maximum(weights.sum(axis=1), _TINY)[:, np.newaxis], weights > 0.0
+            weights, has = weights[:, :, np.newaxis], has[:, :, np.newaxis]
+            means = (weights * np.where(has, own.means, 0.0)).sum(axis=1) / shares
+            squares = np.where(has, own.variances + (own.means - means[:, np.newaxis]) ** 2, 0.0)
+            spread = (weights * squares).sum(axis=1) / shares
+            spread /= np.maximum(shares * self._n_observed, 1.0)
             sizes.append(means[new] - means[old])
             variances.append(spread[new] + spread[old])
         size = np.mean(sizes, axis=0)

@@ -423,7 +423,8 @@ class BaseTopicModel(
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        take_texts(cls)
+        if cls.__doc__ and cls.__module__.startswith("skdp."):  # not that of a user's class
+            take_texts(cls)
 
     def _store(self, given: dict[str, Any]) -> None:
         """Set the parameters, given the local variables of a constructor."""

@@ -369,9 +369,10 @@ class HMMMessages(Messages):
             for t in range(last - 1, first - 2, -1):
                 predicted = before[t] @ self.transmat
                 seen = predicted > 0.0
-                ratios = np.divide(own, predicted, out=np.zeros_like(own), where=seen)
+                shares = before[t][:, np.newaxis] * staying
+                shares = np.divide(shares, predicted, out=np.zeros_like(shares), where=seen)
                 rest = np.where(seen, 0.0, np.minimum(own, after[t]))  # as in `changes`
-                own = before[t] * (staying @ ratios) + rest
+                own = shares @ own + rest
             out[k] = min(own.sum(), 1.0)
         return -1
 

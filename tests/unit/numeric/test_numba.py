@@ -81,7 +81,9 @@ def test_a_number_in_the_code_of_a_kernel_needs_no_machine_code_of_its_own():
 
 ALL_DOORS = """
 import numpy as np
+import importlib
 import skdp._numeric._numba as door
+importlib.reload(door)
 {forget}
 
 @door.njit_forceinline

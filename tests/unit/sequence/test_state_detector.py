@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, adjusted_rand_score
 from skdp.data import SequencePanel
 from skdp.preprocessing import WindowFeatures
 from skdp.preprocessing._windows import WindowLayout
-from skdp.sequence import HDPHMMLT, StateDetector, hmm_posterior
+from skdp.sequence import HDPHMMLT, StateDetector, StudentTEmission, hmm_posterior
 from skdp.sequence._state_detector import (
     coarsen,
     find_noise,
@@ -445,6 +445,19 @@ def test_drift_is_no_state(seed):
         assert (new - old < row.size_interval[1]).all()
         assert row.size_interval[1, 0] - row.size_interval[0, 0] < 1.0  # the drift is less clear
         assert row.size_interval[1, 1] - row.size_interval[0, 1] > 4.0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("freedom", "is_known"), [(1.5, False), (5.0, True)])
+def test_sizes_of_states_without_a_variance(freedom, is_known):
+    """Their intervals are infinite; empty states do not matter."""
+    X = np.random.default_rng(0).standard_t(freedom, (200, 1))
+    X[100:] += 50.0
+    emission = StudentTEmission(degrees_of_freedom=freedom)
+    model = HDPHMMLT(5, emission=emission, max_iter=30, random_state=0).fit(X)
+    (row,) = model.change_intervals(X)
+    assert abs(row.size[0] - 50.0) < 2.0
+    assert np.isfinite(row.size_interval).all() == is_known
 
 
 def test_memory_of_columns_that_vary():

@@ -1,5 +1,7 @@
 """Latent Dirichlet allocation: documents and segments, few topics and many, and power laws."""
 
+import inspect
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -21,6 +23,21 @@ few_and_many = pytest.mark.parametrize("n_components", [20, SPARSE_FROM])
 
 def quick(**params):
     return GibbsLDA(**{"n_components": 3, "max_iter": 6, "random_state": 0, **params})
+
+
+def test_docstrings_of_users_are_theirs():
+    class Plain(GibbsLDA):
+        pass
+
+    class Told(GibbsLDA):
+        """A model.
+
+        level
+        of documents.
+        """
+
+    assert inspect.getdoc(Plain) == inspect.getdoc(GibbsLDA)
+    assert inspect.getdoc(Told) == "A model.\n\nlevel\nof documents."
 
 
 class TestShares:

@@ -91,6 +91,10 @@ PLAIN = {
     "left to right, step by step": left_to_right(
         [[0.0, 0, 0], [0, -400, 0], [-300, 0, 0], [-300, 0, 0], [-300, 0, 0]]
     ),
+    # A prediction is the smallest of all numbers, and its inverse infinite.
+    "left to right, far apart": left_to_right(
+        [[0.0, -720, -1440]] * 3 + [[-1440, -720, 0]] * 3
+    ),
     # All paths but one end in an impossible state; the one is e^-3000 at first.
     "a way out": Model(
         np.array([0.5, 0.5]), np.eye(2),
