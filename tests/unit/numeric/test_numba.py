@@ -66,7 +66,9 @@ def test_a_section_is_compiled_as_if_it_were_written_where_it_is_used(is_wide):
     assert run(2.0, 3.0) == run.py_func(2.0, 3.0) == 22.0 + 15.0 * is_wide
 
 
-def test_a_number_in_the_code_of_a_kernel_needs_no_machine_code_of_its_own():
+def test_a_number_in_the_code_of_a_kernel_needs_no_machine_code_of_its_own(monkeypatch, tmp_path):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))  # otherwise nothing may be compiled
+
     @njit_internal_nogc
     def add(x, y):
         return x + y if y else x
