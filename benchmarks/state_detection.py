@@ -208,8 +208,8 @@ def simulate(apart, seed, n_steps=1000, n_states=4):
 
 
 def check_table(table, truth):
-    """Return (probability, whether true) of each interval, and whether true changes are covered:
-    all of them, and those that are nearest to a found change and nearer to it than to others.
+    """Return (probability, whether a true change is inside) of each interval, and whether each true
+    change is in an interval: of all, and of those nearest to a found one.
     """
     true, places = np.flatnonzero(np.diff(truth)) + 1, table.positions
     bounds = np.concatenate([[0], (places[1:] + places[:-1]) // 2, [len(truth)]])

@@ -282,7 +282,7 @@ class TopicsCheck(NamedTuple):
     def __call__(
         self, labels: Any, corpus: SegmentedCorpus, first: int = 0
     ) -> AllowedTopics | None:
-        """Return what labels allow; `first` is the index of the first document, for messages."""
+        """Return the topics that labels allow; messages count documents from `first`."""
         allowed = None if labels is None else self._read(labels, corpus, first)
         if self.fixed is not None:
             if allowed is None:

@@ -292,7 +292,7 @@ class TopicSampler(ChainComponent):
     def _draw_first_topics(
         self, topics: Ints, tokens: Ints, node_ptr: Places, allowed: Any, stream: Stream
     ) -> None:
-        """Draw first topics by the prior, or at random, from those that labels of nodes allow."""
+        """Draw first topics from the prior or uniformly, among those that a node's labels allow."""
         if self._has_prior_mean:
             self._seat_by_prior(topics, tokens, stream, allowed and allowed.of_words(node_ptr))
         else:
