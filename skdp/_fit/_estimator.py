@@ -52,7 +52,10 @@ class IterativeEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
     }
 
     _free_in_warm_start: ClassVar[frozenset[str]] = frozenset(
-        ["max_iter", "warm_start", "stream_sweeps", "n_jobs", "random_state", "verbose"]
+        [
+            *("max_iter", "warm_start", "n_jobs", "random_state", "verbose"),
+            *("stream_sweeps", "stream_window"),
+        ]
     )
     """Parameters that may change before a warm start."""
 
@@ -168,7 +171,7 @@ class Sampling(FitAlgorithm):
         self,
         data: Any,
         start_sampler: Callable[[Any, np.random.SeedSequence, int], Any],  # (data, root, c)
-        extend_sampler: Callable[[Any, Any], Any],  # (sampler, data)
+        extend_sampler: Callable[[Any, Any, int], Any],  # (sampler, data, n_left)
         make_averages: Callable[[], Any],
         settings: SamplingSettings,
         *,
@@ -201,14 +204,16 @@ class Sampling(FitAlgorithm):
         ]
         return FitState(chains, root)
 
-    def continue_stream(self, state: FitState, n_steps: int) -> FitState:
-        """Return the chains of a state with more data, and do `n_steps` sweeps from there."""
+    def continue_stream(self, state: FitState, n_left: int, n_steps: int) -> FitState:
+        """Return the chains of a state without the first `n_left` samples and with more data, and
+        do `n_steps` sweeps from there.
+        """
         self.max_steps = n_steps
         n_samples = self._settings.n_samples
         thin = max(n_steps // (2 * n_samples), 1)
         self._settings = SamplingSettings(n_steps, n_steps // 2, thin, n_samples)
         chains = [
-            Chain(self._extend_sampler(run.sampler, self._data), self._make_averages())
+            Chain(self._extend_sampler(run.sampler, self._data, n_left), self._make_averages())
             for run in state.runs
         ]
         return FitState(chains, state.root)
@@ -348,9 +353,11 @@ class ChainEstimator(IterativeEstimator):
         """Return the sampler of a new chain with its own random streams."""
         raise NotImplementedError
 
-    def _extend_sampler(self, sampler: Any, data: Any) -> Any:
-        """Return a sampler of more data, with the state of one of the first of them."""
-        return sampler.extended(data)
+    def _extend_sampler(self, sampler: Any, data: Any, n_left: int) -> Any:
+        """Return a sampler of data that begin with those of another one, of which `n_left` samples
+        have left, with its state.
+        """
+        raise NotImplementedError
 
     def _make_averages(self) -> Any:
         """Return the running means of a new chain; by default there are none."""
@@ -490,14 +497,29 @@ class StreamMixin:
     """Mixin of models whose samples may come in batches; a subclass has `_check_batch`."""
 
     stream_sweeps: int
+    stream_window: int | None
 
     _stream_constraints: ClassVar[dict[str, list[Any]]] = {
         "stream_sweeps": [Interval(Integral, 1, None, closed="left")],
+        "stream_window": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    def _check_batch(self, earlier: Any, X: Any, y: Any) -> Any:
-        """Return the data of earlier calls and those of X and y in one container."""
+    def _check_batch(self, earlier: Any, X: Any, y: Any) -> tuple[Any, range]:
+        """Return the earlier samples that stay and those of X and y in one container, and which of
+        the earlier ones stay.
+        """
         raise NotImplementedError
+
+    def _staying(self, n_earlier: int, n_new: int) -> range:
+        """Return which of the earlier samples stay when new ones come."""
+        window = n_earlier + n_new if self.stream_window is None else int(self.stream_window)
+        return range(n_earlier - min(max(window - n_new, 0), n_earlier), n_earlier)
+
+    def _join(self, earlier: Any, batch: Any) -> tuple[Any, range]:
+        """Return the result of `_check_batch` if both are containers of the same kind."""
+        staying = self._staying(len(earlier), len(batch))
+        parts = [*([earlier[staying.start :]] if staying else []), batch]
+        return earlier._join_all(parts), staying
 
     def _check_stream(self, X: Any, y: Any) -> None:
         """Raise if data or parameters cannot be those of a stream."""
@@ -511,6 +533,7 @@ class StreamMixin:
         random in each sweep. Attributes refer to the samples of all calls, in their order, and
         come from the second half of these sweeps. The posterior is that of a `fit` to all samples
         at once; if the new ones are unlike the others, the chain may need more sweeps to reach it.
+        With a `stream_window`, "all" are those that have not left it.
 
         Clusters, topics and states keep their numbers from call to call, and new ones come last.
 
@@ -528,8 +551,8 @@ class StreamMixin:
         ------
         ValueError, TypeError
             If X, y or a parameter is invalid, or another parameter than `max_iter`, `burn_in`,
-            `thin`, `n_samples`, `stream_sweeps`, `n_jobs` or `verbose` has changed since the last
-            call. The estimator is left unchanged.
+            `thin`, `n_samples`, `stream_sweeps`, `stream_window`, `n_jobs` or `verbose` has changed
+            since the last call. The estimator is left unchanged.
         KeyboardInterrupt
             If interrupted, at the end of the current sweep. The samples of X have been added.
 
@@ -542,8 +565,8 @@ class StreamMixin:
 
         Notes
         -----
-        The estimator and its pickles hold the data of all calls. A pickle continues with the same
-        results. `fit` starts over.
+        The estimator and its pickles hold the data of all calls, or of the window. A pickle
+        continues with the same results. `fit` starts over.
         """
         self._validate_parameters()  # type: ignore[attr-defined]
         self._check_stream(X, y)

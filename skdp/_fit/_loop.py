@@ -55,8 +55,10 @@ class FitAlgorithm:
         """Return the state before the first step."""
         raise NotImplementedError
 
-    def continue_stream(self, state: FitState, n_steps: int) -> FitState:
-        """Return the runs of a state with more data, and do `n_steps` steps from there."""
+    def continue_stream(self, state: FitState, n_left: int, n_steps: int) -> FitState:
+        """Return the runs of a state without the first `n_left` samples and with more data, and do
+        `n_steps` steps from there.
+        """
         raise NotImplementedError
 
     def plan(self, run: Any) -> Any:
@@ -334,7 +336,9 @@ class FitLoop:
             if self._earlier is None:
                 self._data = estimator._check_input(X, y, **options)
             else:
-                self._data = estimator._check_batch(self._earlier, X, y)
+                self._data, staying = estimator._check_batch(self._earlier, X, y)
+                self._n_left = staying.start
+                self._earlier = self._earlier if staying else None  # or a new chain begins
             check_entries(y)
             self.procedure = estimator._make_procedure(self._data)
             self.state = self._begin()
@@ -398,7 +402,8 @@ class FitLoop:
         if is_stream:
             what, cure = "partial_fit continues the last call", "Use a clone to start over."
             check_same_parameters(self.estimator, last, what, cure)
-            return self.procedure.continue_stream(last, self.estimator.stream_sweeps)
+            n_steps = self.estimator.stream_sweeps
+            return self.procedure.continue_stream(last, self._n_left, n_steps)
         check_same_fit(self.estimator, last, self._data)
         return self._attached(last)
 

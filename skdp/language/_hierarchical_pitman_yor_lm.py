@@ -94,6 +94,9 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
         probabilities from all.
     stream_sweeps : int, default=20
         Number of sweeps of each later call of `partial_fit`.
+    stream_window : int or None, default=None
+        Number of sentences to keep in a stream: the oldest leave in later calls of `partial_fit`,
+        as if they had never come. None: all.
     base : None, (n_outcomes,) array-like, or fitted language model, default=None
         Probabilities H of the words, and with `end_of_sequence` of the end, which are the base
         distribution of the empty context. A language model stands for its distribution of single
@@ -216,6 +219,7 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
         n_samples: int = 20,
         n_chains: int = 1,
         stream_sweeps: int = 20,
+        stream_window: int | None = None,
         base: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -234,6 +238,7 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
         self.n_samples = n_samples
         self.n_chains = n_chains
         self.stream_sweeps = stream_sweeps
+        self.stream_window = stream_window
         self.base = base
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -268,9 +273,10 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
     def _check_input(self, X: Any, y: Any = None) -> NgramData:
         return self._lay_out(check_sentences(self, X, reset=True, any_length=True))
 
-    def _check_batch(self, earlier: NgramData, X: Any, y: Any) -> NgramData:
+    def _check_batch(self, earlier: NgramData, X: Any, y: Any) -> tuple[NgramData, range]:
         batch = check_sentences(self, X, reset=False, any_length=True)
-        return self._lay_out(TokenSequences._join_all([earlier.sentences, batch]))
+        sentences, staying = self._join(earlier.sentences, batch)
+        return self._lay_out(sentences), staying
 
     def _lay_out(self, sentences: TokenSequences) -> NgramData:
         trie = self._index(sentences)
@@ -330,8 +336,8 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
         rng = derive_stream(root, Role.SWEEP, c)
         return NgramSampler(data, self._check_base(data.trie), self._priors(), rng)
 
-    def _extend_sampler(self, sampler: NgramSampler, data: NgramData) -> NgramSampler:
-        return sampler.extended(data, self._stream)
+    def _extend_sampler(self, sampler: NgramSampler, data: NgramData, n_left: int) -> NgramSampler:
+        return sampler.extended(data, self._stream, n_left)
 
     def _make_averages(self) -> LawAverages:
         return LawAverages()

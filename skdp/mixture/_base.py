@@ -526,11 +526,11 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         others = names.max(initial=-1) + 1 + np.arange(clusters.max() + 1 - len(names))
         cluster_labels = np.concatenate([names, others])
         component_labels = cluster_labels[clusters]
-        n_settled = sampler.n_settled
-        if n_settled > 0 and len(vars(self).get("labels_", ())) == n_settled:
+        n_left, n_settled = sampler.n_left, sampler.n_settled
+        if n_settled > 0 and len(vars(self).get("labels_", ())) == n_left + n_settled:
             past = np.sort(self.cluster_labels_)
             shared = np.zeros((len(past), len(cluster_labels)))
-            before = np.searchsorted(past, self.labels_)
+            before = np.searchsorted(past, self.labels_[n_left:])
             np.add.at(shared, (before, clusters[labels[:n_settled]]), 1.0)
             numbers = keep_numbers(shared, past, names)
             component_labels = numbers[clusters]

@@ -103,6 +103,9 @@ class PitmanYorMixture(RowMixture):
         pooled.
     stream_sweeps : int, default=20
         Number of sweeps of each later call of `partial_fit`.
+    stream_window : int or None, default=None
+        Number of rows to keep in a stream: the oldest leave in later calls of `partial_fit`, as if
+        they had never come. None: all.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -256,6 +259,7 @@ class PitmanYorMixture(RowMixture):
         n_samples: int = 20,
         n_chains: int = 1,
         stream_sweeps: int = 20,
+        stream_window: int | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -278,6 +282,7 @@ class PitmanYorMixture(RowMixture):
         self.n_samples = n_samples
         self.n_chains = n_chains
         self.stream_sweeps = stream_sweeps
+        self.stream_window = stream_window
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -377,6 +382,9 @@ class DPMixture(RowMixture):
         pooled.
     stream_sweeps : int, default=20
         Number of sweeps of each later call of `partial_fit`.
+    stream_window : int or None, default=None
+        Number of rows to keep in a stream: the oldest leave in later calls of `partial_fit`, as if
+        they had never come. None: all.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -460,6 +468,7 @@ class DPMixture(RowMixture):
         n_samples: int = 20,
         n_chains: int = 1,
         stream_sweeps: int = 20,
+        stream_window: int | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -480,6 +489,7 @@ class DPMixture(RowMixture):
         self.n_samples = n_samples
         self.n_chains = n_chains
         self.stream_sweeps = stream_sweeps
+        self.stream_window = stream_window
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -114,16 +115,23 @@ class RowMixture(StreamMixin, BaseMixture):
 
     # Chains
 
-    def _check_batch(self, earlier: LabeledRows, X: Any, y: Any) -> LabeledRows:
+    def _check_batch(self, earlier: LabeledRows, X: Any, y: Any) -> tuple[LabeledRows, range]:
         values = self._check_rows(X)
         batch = check_labels(values, y if self.use_y else None)
-        rows = earlier.followed_by(batch)
+        staying = self._staying(len(earlier.values), len(values))
+        rows = earlier.followed_by(batch, staying.start)
         if not isinstance(rows.values, SparseRows):
             self._checksum = checksum(rows.values)
-        return rows
+        return rows, staying
 
-    def _extend_sampler(self, sampler: MixtureSampler, data: LabeledRows) -> MixtureSampler:
-        return self._make_chain(data, sampler, sampler.stream, sampler.stream)
+    def _extend_sampler(
+        self, sampler: MixtureSampler, data: LabeledRows, n_left: int
+    ) -> MixtureSampler:
+        before = copy(sampler)
+        before.labels = np.unique(sampler.labels[n_left:], return_inverse=True)[1]
+        extended = self._make_chain(data, before, sampler.stream, sampler.stream)
+        extended.n_left = n_left
+        return extended
 
     def _start_sampler(
         self, rows: LabeledRows, root: np.random.SeedSequence, c: int

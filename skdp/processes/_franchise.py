@@ -33,6 +33,7 @@ from skdp.processes._kernels_franchise import (
     seat_customers,
     sum_log_stirling,
     sweep_cells,
+    unseat_customers,
 )
 from skdp.processes._kernels_interpolated import add_distributions, add_probabilities, find_cells
 from skdp.processes._kernels_table_counts import (
@@ -337,7 +338,7 @@ class Franchise(ChainComponent):
         self,
         layout: FranchiseLayout,
         base: Floats,
-        places: Places,  # (n_cells,), where the cells of this franchise are in the larger layout
+        places: Places,  # (n_cells,), where the cells of this franchise are in the layout, or -1
         arrivals: Ints,  # cells of the new customers
         rng: NDArray[np.uint64],
     ) -> Franchise:
@@ -348,7 +349,8 @@ class Franchise(ChainComponent):
             layout.n_laws,
         )  # fmt: skip
         tables = np.minimum(before.capacity, 1)  # 1 in cells that this franchise leaves out
-        tables[places] = self.tables
+        is_kept = (self.tables > 0) & (places >= 0)
+        tables[places[is_kept]] = self.tables[is_kept]
         other = Franchise(before, base, self.priors, tables, self.concentration)
         other.discount = self.discount.copy()
         depths = np.searchsorted(layout.cell_ptr, arrivals, side="right") - 1
@@ -356,6 +358,12 @@ class Franchise(ChainComponent):
         seat_customers(arrivals, depths, cells, nodes, laws, other._make_scratch(), rng)
         other.attach(layout, base)
         return other
+
+    def empty_seats(self, cells: Ints, rng: NDArray[np.uint64]) -> None:
+        """Remove an observed customer from each of some cells, in turn."""
+        depths = np.searchsorted(self.layout.cell_ptr, cells, side="right") - 1
+        known = self._cells(), self._nodes(), self._laws(), self._make_scratch()
+        unseat_customers(cells, depths, *known, rng)
 
     def _cells(self) -> Cells:
         return Cells(self.customers, self.tables, self.layout.parent, self.layout.node)

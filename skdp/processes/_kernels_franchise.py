@@ -240,6 +240,15 @@ def seat_customers(arrivals, depths, cells, nodes, laws, scratch, rng):
 
 
 @njit
+def unseat_customers(departures, depths, cells, nodes, laws, scratch, rng):
+    """Remove a customer from each of some cells of given depths, one after another."""
+    for i in range(departures.shape[0]):
+        m = depths[i]
+        _find_path(departures[i], m, cells, scratch.path)
+        _leave(m, cells, nodes, laws, scratch.path, rng)
+
+
+@njit
 def count_customers(first, last, observed, cells, nodes):
     """Count customers and tables of cells `first:last` of one depth, and add to those above."""
     # From the deepest depth up, beginning with zeros, this computes all counts from the tables.

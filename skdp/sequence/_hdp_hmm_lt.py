@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
@@ -211,6 +212,9 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         from the chain with the highest mean log joint, scores from all chains.
     stream_sweeps : int, default=20
         Number of sweeps of each later call of `partial_fit`.
+    stream_window : int or None, default=None
+        Number of sequences to keep in a stream: the oldest leave in later calls of `partial_fit`,
+        as if they had never come. None: all.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -380,6 +384,7 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         n_samples: int = 20,
         n_chains: int = 1,
         stream_sweeps: int = 20,
+        stream_window: int | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -409,6 +414,7 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         self.n_samples = n_samples
         self.n_chains = n_chains
         self.stream_sweeps = stream_sweeps
+        self.stream_window = stream_window
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -576,12 +582,12 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         if y is not None and self.use_y:
             raise ValueError("partial_fit takes no known states in y.")
 
-    def _check_batch(self, earlier: SequencePanel, X: Any, y: Any) -> SequencePanel:
+    def _check_batch(self, earlier: SequencePanel, X: Any, y: Any) -> tuple[SequencePanel, range]:
         batch, _ = self._check_panel(X, reset=False)
-        panel = SequencePanel._join_all([earlier, batch])
+        panel, staying = self._join(earlier, batch)
         self._check_size(len(panel.values))
         self._checksum = checksum(panel.values, panel.ptr)
-        return panel
+        return panel, staying
 
     def _distribute(self, X: PartitionedPanel, y: Any, executor: Executor) -> DistributedPanel:
         """Return a panel whose partitions are opened in the workers of an executor."""
@@ -685,8 +691,9 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
             init=check_init(self.init, sequences.ptr, n_states),
         )
 
-    def _extend_sampler(self, sampler: HMMSampler, data: SequencePanel) -> HMMSampler:
-        stream = sampler.stream.copy()
+    def _extend_sampler(self, sampler: HMMSampler, data: SequencePanel, n_left: int) -> HMMSampler:
+        stream, before = sampler.stream.copy(), copy(sampler)
+        before.states = sampler.states[self._stream.ptr[n_left] :]
         return HMMSampler(
             data,
             sampler.transitions,
@@ -696,7 +703,7 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
             similarity=sampler.similarity,
             duration=sampler.duration,
             state_sampler=self.state_sampler,
-            init=sampler,
+            init=before,
         )
 
     def _make_emission(self, sequences: SequencePanel) -> Any:
@@ -740,7 +747,8 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         draws, order = list(chain.models.values()), self._state_order(chain.sampler.known)
         numbers = vars(self).get("_numbers")
         if chain.sampler.n_settled > 0 and numbers is not None and len(order.fixed) == 0:
-            order = replace(order, before=numbers)
+            n_known = chain.sampler.n_settled_steps
+            order = replace(order, before=numbers[len(numbers) - n_known :])
         samples, reference = name_states(draws, chain.sampler.count_pairs, order)
         rest = [run for c, run in enumerate(state.runs) if c != best]
         others = [sample.model for run in rest for sample in run.models.values()]

@@ -323,6 +323,9 @@ class BaseTopicModel(
         are the mean of the shares of its segments, weighted by tokens.
     stream_sweeps : int, default=20
         Number of sweeps of each later call of `partial_fit`.
+    stream_window : int or None, default=None
+        Number of documents to keep in a stream: the oldest leave in later calls of `partial_fit`,
+        as if they had never come. None: all.
 
     Attributes
     ----------
@@ -933,12 +936,16 @@ class BaseTopicModel(
         if self._read_labels(y) is not None:
             raise ValueError("partial_fit takes no topics of documents in y.")
 
-    def _check_batch(self, earlier: SegmentedCorpus, X: Any, y: Any) -> SegmentedCorpus:
-        """Return the documents of earlier calls and those of X."""
+    def _check_batch(
+        self, earlier: SegmentedCorpus, X: Any, y: Any
+    ) -> tuple[SegmentedCorpus, range]:
         batch = check_corpus(self, X, reset=False, require_tokens=True)
-        corpus = SegmentedCorpus._join_all([earlier, batch._without_names()])
+        corpus, staying = self._join(earlier, batch._without_names())
         self._check_size(corpus)
-        return corpus
+        return corpus, staying
+
+    def _extend_sampler(self, sampler: Any, data: SegmentedCorpus, n_left: int) -> Any:
+        return sampler.extended(data, int(self._stream._item_ptr[n_left]))
 
 
 class LevelMixin(LikelihoodMixin):

@@ -76,7 +76,7 @@ class GibbsLDA(LevelMixin, BaseTopicModel, StreamMixin):
         another model's `components_`: the words are folded into these topics, so the topics of the
         two models correspond.
     max_iter, burn_in, thin, n_samples, n_chains, n_shards, transform_max_iter, transform_burn_in,
-    stream_sweeps, warm_start, n_jobs, random_state, verbose
+    stream_sweeps, stream_window, warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -189,6 +189,7 @@ class GibbsLDA(LevelMixin, BaseTopicModel, StreamMixin):
         transform_max_iter: int = 100,
         transform_burn_in: int | None = None,
         stream_sweeps: int = 20,
+        stream_window: int | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,

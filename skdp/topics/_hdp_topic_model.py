@@ -74,7 +74,7 @@ class HDPTopicModel(LevelMixin, InferredNumberModel, StreamMixin):
         Whether to propose, in every sweep, to split topics in two and to merge two into one.
         Otherwise topics come and go word by word only, which is slow if topics are large.
     max_iter, burn_in, thin, n_samples, n_chains, transform_max_iter, transform_burn_in,
-    stream_sweeps, warm_start, n_jobs, random_state, verbose
+    stream_sweeps, stream_window, warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -184,6 +184,7 @@ class HDPTopicModel(LevelMixin, InferredNumberModel, StreamMixin):
         transform_max_iter: int = 100,
         transform_burn_in: int | None = None,
         stream_sweeps: int = 20,
+        stream_window: int | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -220,10 +221,12 @@ class HDPTopicModel(LevelMixin, InferredNumberModel, StreamMixin):
             derive_stream(root, Role.SWEEP, c), make_bursts(self),
         )  # fmt: skip
 
-    def _extend_sampler(self, sampler: HDPSampler, data: SegmentedCorpus) -> HDPSampler:
+    def _extend_sampler(
+        self, sampler: HDPSampler, data: SegmentedCorpus, n_left: int
+    ) -> HDPSampler:
         start = copy(sampler)
         start.most_topics = self._most_topics  # one, if documents did not differ so far
-        return start.extended(data)
+        return super()._extend_sampler(start, data, n_left)
 
     def compact(self) -> Self:
         """Drop the topics that `partial_fit` has left without words, and close the gaps.

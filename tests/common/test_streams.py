@@ -6,6 +6,7 @@ import signal
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
 
 from skdp.inference._chain import Chain
 from skdp.language import HierarchicalPitmanYorLM
@@ -97,9 +98,11 @@ def test_a_pickle_continues(name):
 def test_numbers_stay(name):
     """What is found again keeps its number; a third group has another one."""
     model, (first, second, third) = stream_of(name)
-    before = groups_of(model.set_params(max_iter=60).partial_fit(first))
+    n = len(first) // 2
+    model.set_params(max_iter=60, stream_window=n + len(second) + len(third))
+    before = groups_of(model.partial_fit(first))
     now = groups_of(model.partial_fit(second).partial_fit(third))
-    assert np.mean(now[: len(before)] == before) > 0.9
+    assert np.mean(now[:n] == before[-n:]) > 0.9
     assert (now[-len(third) :] == now[-1]).mean() > 0.9
     assert now[-1] not in before
 
@@ -108,7 +111,7 @@ def test_numbers_stay(name):
 def test_numbers_of_states_stay(judge):
     """A third state has another number, and comes last; the judge of the first call allows it."""
     model, (first, second, third) = stream_of("HDPHMMLT")
-    model.set_params(judge=judge, random_state=1)
+    model.set_params(judge=judge, random_state=1, stream_window=14)
     before = np.concatenate(model.set_params(max_iter=60).partial_fit(first).predict(first))
     model.set_params(stream_sweeps=30).partial_fit(second).partial_fit(third)
     now = np.concatenate(model.predict(first))
@@ -156,6 +159,19 @@ def test_rows_of_topics():
     assert keep_rows(WORDS[:3], means, axes, 0)["components_"].shape == (3, 20)
 
 
+@pytest.mark.parametrize("model", [GibbsLDA(4, doc_topic_prior=1e-3), HDPTopicModel()])
+def test_documents_of_one_topic(model):
+    """The first word of a later document does not choose the topic of all others."""
+    rng = np.random.default_rng(0)
+    words = rng.dirichlet(np.full(100, 0.05), 4)
+    topics = rng.integers(0, 4, 180)
+    X = np.array([rng.multinomial(40, words[k]) for k in topics])
+    model = clone(model).set_params(max_iter=100, random_state=0)
+    for batch in np.split(X, 3):
+        model.partial_fit(batch)
+    assert adjusted_rand_score(model.doc_topic_.argmax(axis=1), topics) > 0.98
+
+
 def test_a_stream_that_begins_with_one_topic():
     even = RNG.multinomial(30, np.full(20, 0.05), 40)
     model = HDPTopicModel(**SHORT).partial_fit(even)
@@ -172,6 +188,28 @@ def test_compact_topics():
     assert model.n_components_ == len(words) - 1
     np.testing.assert_array_equal(model.components_, words[:-1])
     assert model.transform(first).shape == (len(first), shares.shape[1] - 1)
+
+
+@every_stream
+def test_what_leaves_makes_no_difference(name):
+    """What stays keeps its state; a batch as large as the window is fitted alone."""
+    model, (first, second, third) = stream_of(name)
+    n = len(first) // 2
+    model.set_params(stream_window=n + len(second)).partial_fit(first)
+    before = model._saved.runs[0].sampler
+    data, staying = model._check_batch(model._stream, second, None)
+    after = model._extend_sampler(before, data, staying.start)
+    assert len(staying) == n
+    if name in UNGROUPED[:2]:  # `test_posterior_of_a_stream` has customers
+        assert after.n_settled == n
+    else:
+        key = next(key for key in ("labels", "topics", "states") if hasattr(before, key))
+        n = int(np.sum(first[-n:])) if key == "topics" else len(np.concatenate(first[-n:]))
+        n = len(staying) if key == "labels" else n
+        assert adjusted_rand_score(getattr(before, key)[-n:], getattr(after, key)[:n]) == 1.0
+    model.partial_fit(second).partial_fit(third)
+    alone = model.set_params(stream_window=1).partial_fit(first)
+    assert results_of(alone) == results_of(clone(model).fit(first))
 
 
 @every_stream

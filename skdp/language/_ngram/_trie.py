@@ -216,17 +216,17 @@ class NgramTrie(ContextIndex):
         return self.find(NgramEvents.of(sentences, ends=ends)).cells
 
     def places_in(self, other: NgramTrie) -> Places:
-        """Return the (n_cells,) cells of another trie, which has all contexts of this one."""
+        """Return the (n_cells,) cells of another trie, -1 for those that it does not have."""
         n = self.n_words + 1  # symbols
         children = other.above * np.int64(n) + other.symbol  # sorted
         nodes = np.zeros(len(self.above), np.int64)
         for m in range(1, self.layout.n_depths):
             here = self.layout.nodes_at(m)
             keys = nodes[self.above[here]] * n + self.symbol[here]
-            nodes[here] = np.searchsorted(children, keys)
+            nodes[here] = _find_sorted(children, np.where(nodes[self.above[here]] >= 0, keys, -2))
         keys = nodes[self.layout.node] * self.n_outcomes + self.outcome
         cells = other.layout.node * np.int64(self.n_outcomes) + other.outcome  # sorted
-        return np.searchsorted(cells, keys)
+        return _find_sorted(cells, keys)
 
     def contexts_at(self, m: int) -> Ints:
         """Return the contexts of depth m, (n, m) int32, in reading order; beginnings are -1."""
@@ -237,6 +237,12 @@ class NgramTrie(ContextIndex):
             rows = self.above[rows]
         contexts[contexts == self.n_words] = -1
         return contexts
+
+
+def _find_sorted(among: Places, keys: Places) -> Places:
+    """Return the place of each key among sorted ones, or -1."""
+    found = np.minimum(np.searchsorted(among, keys), len(among) - 1)
+    return np.where(among[found] == keys, found, -1)
 
 
 def _check_size(depth: int, n_contexts: int, n_cells: int) -> None:
@@ -437,13 +443,19 @@ class NgramSampler(FranchiseSampler):
         self._sentences = data.sentences
         super().attach(data.trie)
 
-    def extended(self, data: NgramData, earlier: NgramData) -> Self:
-        """Return a sampler of data that begin with the earlier ones, with their state."""
+    def extended(self, data: NgramData, earlier: NgramData, n_left: int) -> Self:
+        """Return a sampler of data that begin with the earlier ones, but for the first `n_left`
+        sentences, with their state.
+        """
         other = self.copy()
+        if n_left > 0:
+            other.attach(earlier)
+            leaving = earlier.trie.cells_of(earlier.sentences[:n_left])
+            other.franchise.empty_seats(leaving, other.rng)
         other._sentences, other.context_index = data
-        other.n_settled = len(earlier.sentences)
+        other.n_settled = len(earlier.sentences) - n_left
         trie, new = data.trie, data.sentences[other.n_settled :]
-        other.franchise = self.franchise.extended(
+        other.franchise = other.franchise.extended(
             trie.layout, trie.base_of_cells(self.base), earlier.trie.places_in(trie),
             trie.cells_of(new), other.rng,
         )  # fmt: skip

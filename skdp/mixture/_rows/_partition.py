@@ -175,16 +175,16 @@ class LabeledRows(NamedTuple):
             return LabeledRows(values, powers=powers)
         return label_rows(values, self.known[rows])._replace(powers=powers)
 
-    def followed_by(self, batch: LabeledRows) -> LabeledRows:
-        """Return these rows and those of a batch, without weights."""
-        both = [self.values, batch.values]
+    def followed_by(self, batch: LabeledRows, n_left: int) -> LabeledRows:
+        """Return these rows but for the first ones, and those of a batch, without weights."""
         if isinstance(self.values, np.ndarray) != isinstance(batch.values, np.ndarray):
             raise TypeError("X must be sparse if, and only if, that of the first call was.")
         if isinstance(self.values, np.ndarray):
-            values = as_readonly(np.concatenate(both))
+            values = as_readonly(np.concatenate([self.values[n_left:], batch.values]))
         else:
-            values = SparseRows(vstack([rows.table for rows in both], format="csr"))
-        return _label_known(values, np.concatenate([self.labels, batch.labels]))
+            both = self.values.table[n_left:], batch.values.table
+            values = SparseRows(vstack(both, format="csr"))
+        return _label_known(values, np.concatenate([self.labels[n_left:], batch.labels]))
 
     @property
     def labels(self) -> Places:

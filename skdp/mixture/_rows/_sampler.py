@@ -78,6 +78,7 @@ class ClusterSampler(ChainComponent):
         self.labels = np.full(n_rows, -1, dtype=np.int64)
         self.n_clusters = 0
         self.n_settled = 0  # number of first rows from earlier calls of `partial_fit`
+        self.n_left = 0  # number of rows before these that have left the window
         self._capacity = _FIRST_CAPACITY
 
     def attach(self, rows: LabeledRows) -> None:

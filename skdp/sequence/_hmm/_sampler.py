@@ -72,8 +72,8 @@ class HMMSampler(ChainComponent):
     is_distributed: ClassVar[bool] = False
     """Whether its data are partitions that an executor has distributed."""
 
-    n_settled = 0
-    """Number of first sequences that are from earlier calls of `partial_fit`."""
+    n_settled = n_settled_steps = 0
+    """Numbers of first sequences, and of their steps, from earlier calls of `partial_fit`."""
 
     states: Places
 
@@ -136,6 +136,7 @@ class HMMSampler(ChainComponent):
             own.transitions, own.similarity, own.duration
         )  # fmt: skip
         self.n_settled, self.n_sweeps = int(np.searchsorted(self._ptr, n_steps)), own.n_sweeps
+        self.n_settled_steps = n_steps
         old, new = self._ptr[: self.n_settled + 1], self._ptr[self.n_settled :] - n_steps
         self.transitions.reopen()  # what the judge has closed
         self.transitions.draw(old, own.states, self.stream, rates_known=False)

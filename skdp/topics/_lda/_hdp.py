@@ -47,8 +47,10 @@ MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
 """Splits and merges proposed per sweep: fewer in large corpora, where they take time and are
 hardly ever accepted."""
 
-_PART_SWEEPS = 20
-"""Sweeps over the documents of a batch alone, before they join the others."""
+_PART_SWEEPS, _LEAST_CONCENTRATION = 20, 1.0
+"""Sweeps over the documents of a batch alone, before they join the others, and the least
+concentration then: with a small one, the first word of a document chooses the topic of all others.
+"""
 
 _SPARE = 16
 """Smallest number of free columns before a sweep. Twice as many or a quarter of K are added."""
@@ -159,13 +161,15 @@ class HDPSampler(SeededMoves):
         Each of these is taken for the topic in which its words are most probable given all others,
         or for a new one. A new subject is hardly ever found by words that move one at a time.
         """
+        self._close_gaps(self.weights, self.topics[:n_before])  # of topics whose words have left
         corpus, (shard,), n_known = self._whole, self.shards, self.n_topics
         first = int(np.searchsorted(corpus.segment_ptr[corpus.doc_ptr], n_before))
         bursts = None if self.bursts is None else self.bursts.copy()
         part = HDPSampler(
-            corpus[first:], n_known, self.level, self.concentration, self.top_concentration,
-            TopPriors(None, None), float(self.topic_word_prior), self.dirichlet_prior,
-            self.components(), True, None, self.streams[0], self.streams[0], bursts,
+            corpus[first:], n_known, self.level, max(self.concentration, _LEAST_CONCENTRATION),
+            self.top_concentration, TopPriors(None, None), float(self.topic_word_prior),
+            self.dirichlet_prior, self.components(), True, None, self.streams[0], self.streams[0],
+            bursts,
         )  # fmt: skip
         for _ in range(_PART_SWEEPS):
             check_interrupts()

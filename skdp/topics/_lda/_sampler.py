@@ -477,10 +477,14 @@ class LDASampler(TopicSampler):
         self._sweep_chosen(chosen, self.doc_topic_prior, allowed)
 
     def _seat_more(self, n_before: int) -> None:
-        if isinstance(self.given_prior, str):  # the new words may need topics that had none
-            self.doc_topic_prior = np.maximum(self.doc_topic_prior, _FIRST_PRIOR)
+        # With a small prior, the first word of a document would choose the topic of all others; if
+        # it is learned, the new words may need topics that had none.
+        given = self.doc_topic_prior
+        self.doc_topic_prior = np.maximum(given, _FIRST_PRIOR)
         is_new = np.arange(len(self._whole_ptr) - 1) >= self.n_settled
         self._draw_chosen(ChosenNodes.of(self._whole_ptr, self._whole.tokens, is_new))
+        if not isinstance(self.given_prior, str):
+            self.doc_topic_prior = given
 
     def _sweep_words(self, words: Any, streams: list[Stream]) -> None:
         if self.n_settled > 0:

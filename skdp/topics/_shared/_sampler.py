@@ -206,19 +206,21 @@ class TopicSampler(ChainComponent):
         """Tokens of all nodes."""
         raise NotImplementedError
 
-    def extended(self, corpus: SegmentedCorpus) -> Self:
-        """Return a sampler of a corpus that begins with that of this one, with the same state."""
+    def extended(self, corpus: SegmentedCorpus, n_left: int) -> Self:
+        """Return a sampler of a corpus that begins with that of this one, but for its first
+        `n_left` words, with the same state.
+        """
         other = deepcopy(self)
-        (shard,), n_before = self.shards, len(self.topics)
+        (shard,), n_before = self.shards, len(self.topics) - n_left
         other.n_settled = 1
         other._take(corpus)
         other.n_settled = int(np.searchsorted(other._whole_ptr, n_before))
         topics = np.full(len(corpus.tokens), -1, dtype=np.int32)
-        topics[:n_before] = shard.topics
+        topics[:n_before] = shard.topics[n_left:]
         other.shards = [shard._replace(topics=topics)]
         if other.bursts is not None:
             seats = other._table_places[0].firsts.copy()
-            seats[:n_before] = shard.seats
+            seats[:n_before] = shard.seats[n_left:] - n_left
             other.shards = [shard._replace(topics=topics, seats=seats)]
         other._count_words()
         other._seat_more(n_before)

@@ -16,6 +16,7 @@ from exact.topics.table_models import BURN_IN, corpus, hints_of, mostly_slow
 
 from skdp._numeric._numba import njit
 from skdp._numeric._random import make_seed_sequence
+from skdp.data import concatenate
 from skdp.topics import GibbsLDA
 from skdp.topics._kernels._lda import return_strays
 from skdp.topics._lda import _sampler
@@ -98,11 +99,14 @@ def test_posterior(case, level, sweep, monkeypatch):
     ),
 )
 def test_posterior_of_a_stream(case, level):
-    """The documents after the first come later; a sweep draws them, and others at random."""
+    """The first document was the last one, and the others leave and come again; a sweep draws
+    these, and others at random.
+    """
     problem = CASES[case]
     expected, X = enumerate_lda(problem, level), corpus(problem)
-    first = list(islice(model(problem, level, max_iter=3).iter_sweeps(X[:1]), 3))[-1]
-    chain = first._sampler.extended(X)
+    others, earlier = X[1:], concatenate([X[1:], X[:1]])
+    first = list(islice(model(problem, level, max_iter=3).iter_sweeps(earlier), 3))[-1]
+    chain = first._sampler.extended(X, len(others.tokens))
     pairs = np.triu_indices(len(problem.words), 1)
 
     def step():

@@ -257,12 +257,17 @@ def test_hdp_with_bursts(name, step):
     mostly_slow([("two", 1), ("three", 2), ("plain", 1), ("discount", 1)], [("two", 1)]),
 )
 def test_hdp_of_a_stream(name, n):
-    """The last document comes later; a sweep draws it, and one of the others at random."""
+    """The last document comes again after two of it have left; a sweep draws it, and one of the
+    others at random.
+    """
     problem = {**HDP, **BURSTS}[name]
-    chain = make_sampler(replace(problem, documents=problem.documents[:n]))
+    last = [*problem.documents[n:], *problem.documents[n:]]
+    chain = make_sampler(replace(problem, documents=[*last, *problem.documents[:n]]))
     for _ in range(3):
         chain.sweep()
-    chain = chain.extended(make_sampler(problem)._whole)
+    chain = chain.extended(
+        make_sampler(problem)._whole, sum(len(words) for segments in last for words in segments)
+    )
     check(problem, chain, 16_000)
 
 
