@@ -84,7 +84,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
     classes : (n_classes,) array-like or None, default=None
         All possible labels. None: the labels in y.
-    max_iter : int, default=20
+    max_iter : int, default=6
         Number of sweeps of each chain and fold; the second half is stored as samples.
     n_jobs : int or None, default=None
         Number of threads (or of workers of joblib's active backend). Results do not depend on it.
@@ -162,7 +162,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         concentration: Any = "auto",
         concentration_prior: tuple[float, float] = (1.0, 0.1),
         classes: Any = None,
-        max_iter: int = 20,
+        max_iter: int = 6,
         n_jobs: int | None = None,
         random_state: Any = None,
     ):

@@ -324,7 +324,7 @@ class BaseTopicModel(
     stream_sweeps : int, default=20
         Number of sweeps of each later call of `partial_fit`.
     stream_window : int or None, default=None
-        Number of documents to keep in a stream: the oldest leave in later calls of `partial_fit`,
+        Number of samples to keep in a stream: the oldest leave in later calls of `partial_fit`,
         as if they had never come. None: all.
 
     Attributes
