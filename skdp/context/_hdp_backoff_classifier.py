@@ -84,29 +84,10 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     classes : (n_classes,) array-like or None, default=None
         All possible labels. None: the labels in y.
     max_iter : int, default=60
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
+    burn_in
     thin : int, default=1
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
     n_samples : int, default=20
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=1
-        Number of independent chains. Attributes come from the one with the highest mean log joint,
-        probabilities from all.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    n_chains, warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -135,10 +116,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         discount_m, concentration_m (the mean if contexts have their own) and tables_m. With
         ``levels="auto"`` log_joint, the sum over chains, and log_joint_k: 0 is the chain without
         columns, k the k-th chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
+    n_iter_, convergence_
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         If X is a data frame with names.
@@ -245,23 +223,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.levels = levels
-        self.root = root
-        self.discount = discount
-        self.discount_prior = discount_prior
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.concentration_scope = concentration_scope
-        self.classes = classes
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     # Validation
 

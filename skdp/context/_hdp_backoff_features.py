@@ -166,16 +166,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
     ):
-        self.chains = chains
-        self.cv = cv
-        self.discount = discount
-        self.discount_prior = discount_prior
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.classes = classes
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._store(locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
