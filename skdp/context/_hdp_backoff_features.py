@@ -404,9 +404,6 @@ def _encode(
     columns, codes = {}, np.full((len(counts), len(values)), -1, np.int64)
     is_counted = counts > 0
     for j in sorted({j for chain in chains for j in chain}):
-        column, found = GapColumn.of(values[j][is_counted], describe_column(j, names))
-        columns[j] = column
-        codes[is_counted, j] = found
-        if not is_counted.all():
-            codes[~is_counted, j] = column.find(values[j][~is_counted])
+        columns[j], _ = GapColumn.of(values[j][is_counted], describe_column(j, names))
+        codes[:, j] = columns[j].find(values[j])
     return columns, codes

@@ -498,9 +498,6 @@ class PartitionedCorpus(Partitioned):
 
     _kind = SegmentedCorpus
 
-    def __init__(self) -> None:
-        super().__init__()
-
     @classmethod
     def from_corpus(cls, corpus: SegmentedCorpus, n_partitions: int) -> Self:
         """Return a corpus split into runs of whole documents with about equal numbers of tokens.
@@ -550,9 +547,6 @@ class PartitionedPanel(Partitioned):
 
     _kind = SequencePanel
 
-    def __init__(self) -> None:
-        super().__init__()
-
     @classmethod
     def from_panel(cls, panel: SequencePanel, n_partitions: int) -> Self:
         """Return a panel split into runs of whole sequences with about equal numbers of rows.
@@ -599,9 +593,6 @@ class PartitionedSentences(Partitioned):
     """
 
     _kind = TokenSequences
-
-    def __init__(self) -> None:
-        super().__init__()
 
     @classmethod
     def from_sentences(cls, sentences: TokenSequences, n_partitions: int) -> Self:

@@ -14,7 +14,7 @@ from scipy.special import digamma, gammaln
 from skdp._checks import as_array, is_number, shorten
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
-from skdp._part import ChainComponent
+from skdp._part import ChainComponent, ChainState
 from skdp.processes._kernels_franchise import (
     SMALLEST,
     Cells,
@@ -816,13 +816,10 @@ class LawAverages:
         return self.discount / self.n, self.concentration / self.n, self.n_tables / self.n
 
 
-class FranchiseState:
+class FranchiseState(ChainState):
     """The state of a chain after a sweep: a live, read-only view, which `copy` detaches."""
 
     # Lists have an array for each depth, beginning with the broadest contexts.
-
-    def __init__(self, sampler: FranchiseSampler):
-        self._sampler: Any = sampler
 
     def _by_depth(self, array: NDArray[Any]) -> list[NDArray[Any]]:
         layout = self._sampler.context_index.layout
@@ -834,6 +831,12 @@ class FranchiseState:
         return [
             node - layout.nodes_at(m).start for m, node in enumerate(self._by_depth(layout.node))
         ]
+
+    @property
+    def contexts(self) -> list[NDArray[Any]]:
+        """The context of each cell, (n_cells, depth), the values that make up the context."""
+        index = self._sampler.context_index
+        return [index.contexts_at(m)[places] for m, places in enumerate(self._places())]
 
     @property
     def tables(self) -> list[Ints]:
@@ -857,14 +860,6 @@ class FranchiseState:
         if franchise.priors.by_node:
             return [as_readonly(part) for part in franchise.concentrations_by_law()]
         return as_readonly(franchise.concentration)
-
-    def log_joint(self) -> float:
-        """Return log p(outcomes, tables, discounts, concentrations), including all constants."""
-        return float(self._sampler.log_joint())
-
-    def copy(self) -> Self:
-        """Return a copy of the state that later sweeps do not change."""
-        return type(self)(self._sampler.copy())
 
 
 # Checks of parameters with a value for each depth.

@@ -369,19 +369,13 @@ class BackoffState(FranchiseState):
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
 
     Lists have an array for each level, the broadest first: the root, if there is one, then the
-    levels in their order.
+    levels in their order. A context has the values of the columns so far.
     """
 
     @property
     def outcomes(self) -> list[Ints]:
         """The outcome of each cell, as an index into the classes."""
         return self._by_depth(self._sampler.context_index.outcome)
-
-    @property
-    def contexts(self) -> list[NDArray[Any]]:
-        """The context of each cell, (n_cells, columns so far)."""
-        tree = self._sampler.context_index
-        return [tree.contexts_at(m)[places] for m, places in enumerate(self._places())]
 
 
 class BackoffSampler(FranchiseSampler):

@@ -398,19 +398,14 @@ def join(sequences: list[Ints], n_words: int) -> TokenSequences:
 class NgramState(FranchiseState):
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
 
-    Lists have an array for each depth: the number of words of a context.
+    Lists have an array for each depth: the number of words of a context. Contexts are in reading
+    order; -1 is the beginning.
     """
 
     @property
     def words(self) -> list[Ints]:
         """The outcome of each cell: a word, or `n_words_` for the end."""
         return self._by_depth(self._sampler.context_index.outcome)
-
-    @property
-    def contexts(self) -> list[Ints]:
-        """The context of each cell, (n_cells, depth), in reading order; -1 is the beginning."""
-        trie = self._sampler.context_index
-        return [trie.contexts_at(m)[places] for m, places in enumerate(self._places())]
 
 
 class NgramData(NamedTuple):
