@@ -17,12 +17,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import make_generator
 from skdp.data import TokenSequences
 from skdp.data._ragged import check_path, replace_file
-from skdp.language._kernels._trie import (
-    add_distributions_upwards,
-    add_probabilities_upwards,
-    draw_words,
-    reach,
-)
+from skdp.language._kernels import _trie as kernels
 from skdp.processes._franchise import (
     ContextIndex,
     FranchiseLayout,
@@ -186,7 +181,7 @@ class NgramTrie(ContextIndex):
     def _reach(self, symbols: Ints, slots: Places, positions: Places) -> LongestContexts:
         n = len(slots)
         found = LongestContexts(*(np.empty(n, np.int32) for _ in LongestContexts._fields))
-        reach(
+        kernels.reach(
             symbols, slots, positions, self.n_words, self.child_ptr, self.symbol, self.above,
             self.cell_ptr, self.outcome, self.leaf, as_readonly(self.text), *found,
         )  # fmt: skip
@@ -196,7 +191,7 @@ class NgramTrie(ContextIndex):
         self, model: InterpolatedModel, outcomes: Ints, found: LongestContexts, total: Floats
     ) -> None:
         """Add the probabilities of outcomes after contexts to `total`."""
-        add_probabilities_upwards(
+        kernels.add_probabilities_upwards(
             as_readonly(outcomes), *found, self.above, self.layout.parent, self.layout.node,
             model.mass, model.backoff, model.chain, model.base, total,
         )  # fmt: skip
@@ -205,7 +200,7 @@ class NgramTrie(ContextIndex):
         self, model: InterpolatedModel, found: LongestContexts, total: Floats
     ) -> None:
         """Add the distributions after contexts to the rows of `total`."""
-        add_distributions_upwards(
+        kernels.add_distributions_upwards(
             found.contexts, found.depths, found.tails, self.above, self.cell_ptr, self.outcome,
             model.mass, model.backoff, model.chain, model.top(), total,
         )  # fmt: skip
@@ -376,7 +371,7 @@ def draw_sequences(
     symbols = np.full(max_length + 1 + ends, trie.n_words, np.int32)
     sequences, ended = [], np.zeros(n_sequences, np.bool_)
     for i in range(n_sequences):
-        length = draw_words(
+        length = kernels.draw_words(
             symbols, trie.n_words, ends, trie.child_ptr, trie.symbol, trie.above, trie.leaf,
             as_readonly(trie.text), trie.cell_ptr, trie.outcome, cumulative, base_cumulative,
             model.chain, rng,
