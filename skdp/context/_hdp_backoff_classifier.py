@@ -10,13 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import (
-    check_beta_prior,
-    check_concentration,
-    check_discount,
-    check_gamma_prior,
-    shorten,
-)
+from skdp._checks import shorten
 from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
@@ -39,7 +33,7 @@ from skdp.context._backoff._pool import (
     uniform,
 )
 from skdp.context._base import BackoffClassifier, TrainingEvents
-from skdp.processes._franchise import FranchisePriors, LawAverages, check_by_depth
+from skdp.processes._franchise import FranchisePriors, LawAverages, check_law_priors, check_laws
 
 _FEWEST_MEASUREMENTS = 20
 _MOSTLY_DISTINCT = 0.8
@@ -229,22 +223,12 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
 
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
-        check_beta_prior(self.discount_prior, "discount_prior")
-        check_gamma_prior(self.concentration_prior, "concentration_prior")
+        check_law_priors(self)
 
     def _priors(self, n_levels: int) -> FranchisePriors:
         n = n_levels + bool(self.root)
         what = "of the root and the levels" if self.root else "of the levels"
-        concentration = check_by_depth(
-            self.concentration, "concentration", n, check_concentration, what
-        )
-        return FranchisePriors(
-            check_by_depth(self.discount, "discount", n, check_discount, what),
-            concentration,
-            check_beta_prior(self.discount_prior, "discount_prior"),
-            check_gamma_prior(self.concentration_prior, "concentration_prior"),
-            by_node=self.concentration_scope == "context" and concentration is None,
-        )
+        return check_laws(self, n, what, by_node=self.concentration_scope == "context")
 
     def _check_input(
         self, X: Any, y: Any = None, sample_weight: Any = None

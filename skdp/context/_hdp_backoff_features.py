@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_gamma_prior, check_memory, is_list_like, shorten
+from skdp._checks import check_memory, is_list_like, shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import (
@@ -36,7 +36,7 @@ from skdp.context._backoff._columns import (
 from skdp.context._backoff._pool import BackoffSampler, uniform
 from skdp.context._base import TrainingEvents, take_columns
 from skdp.data._coding import Values
-from skdp.processes._franchise import FranchisePriors, TableSample
+from skdp.processes._franchise import FranchisePriors, TableSample, check_law_priors
 
 Chain = tuple[int, ...]
 
@@ -278,12 +278,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, *, out_of_fold: bool) -> Any:
         validate_parameters(self)
-        priors: dict[str, Any] = {
-            "discount_prior": check_beta_prior(self.discount_prior, "discount_prior"),
-            "concentration_prior": check_gamma_prior(
-                self.concentration_prior, "concentration_prior"
-            ),
-        }
+        priors = check_law_priors(self)
         reader = clone(self)
         values, labels, counts, classes, names = TrainingEvents.read(reader, X, y, sample_weight)
         chains = self._find_chains(len(values), names)
@@ -315,7 +310,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
                 None if isinstance(value, str) else np.full(len(chain) + 1, float(value))
                 for value in (self.discount, self.concentration)
             )
-            laws = FranchisePriors(discount, concentration, **priors)
+            laws = FranchisePriors(discount, concentration, *priors)
             rng = derive_stream(root, Role.SWEEP, k, fold)
             sampler = BackoffSampler(tree, uniform(len(classes)), laws, rng, finds_start=True)
             samples = []

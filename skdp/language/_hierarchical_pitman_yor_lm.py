@@ -13,16 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import (
-    as_array,
-    as_floats,
-    check_beta_prior,
-    check_concentration,
-    check_discount,
-    check_gamma_prior,
-    check_memory,
-    shorten,
-)
+from skdp._checks import as_array, as_floats, check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
 from skdp._fit._estimator import StreamMixin
 from skdp._numeric import Floats
@@ -31,12 +22,7 @@ from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callback
 from skdp.data import TokenSequences, check_sentences
 from skdp.language._base import NgramLanguageModel
 from skdp.language._ngram._trie import NgramData, NgramSampler, NgramTrie, write_arpa
-from skdp.processes._franchise import (
-    FranchisePriors,
-    InterpolatedModel,
-    LawAverages,
-    check_by_depth,
-)
+from skdp.processes._franchise import FranchisePriors, InterpolatedModel, LawAverages, check_laws
 
 _N_LAWS = 6
 """Number of discounts and concentrations without an order; longer contexts share the last."""
@@ -214,12 +200,7 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
         what = f"number of words in a context from 0 to {n - 1}"
         if self.order is None:
             what += " and more"
-        return FranchisePriors(
-            check_by_depth(self.discount, "discount", n, check_discount, what),
-            check_by_depth(self.concentration, "concentration", n, check_concentration, what),
-            check_beta_prior(self.discount_prior, "discount_prior"),
-            check_gamma_prior(self.concentration_prior, "concentration_prior"),
-        )
+        return check_laws(self, n, what)
 
     def _n_laws(self) -> int:
         if self.order is not None:

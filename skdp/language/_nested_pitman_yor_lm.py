@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_gamma_prior, check_memory
+from skdp._checks import check_beta_prior, check_memory
 from skdp._fit import ChainEstimator, FitState
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import Role, derive_stream
@@ -43,6 +43,7 @@ from skdp.language._nested._model import (
     split_texts,
 )
 from skdp.language._nested._sampler import NestedSampler, Settings, Strings
+from skdp.processes._franchise import check_law_priors
 
 
 class NestedPitmanYorLM(OfWords, TransformerMixin, ChainEstimator, auto_wrap_output_keys=None):
@@ -278,8 +279,7 @@ class NestedPitmanYorLM(OfWords, TransformerMixin, ChainEstimator, auto_wrap_out
             check_levels(
                 self.concentration, "concentration", orders, CONCENTRATIONS, "from 1e-8 to 1e8"
             ),
-            check_beta_prior(self.discount_prior, "discount_prior"),
-            check_gamma_prior(self.concentration_prior, "concentration_prior"),
+            *check_law_priors(self),
             self.init,
             check_anneal(self.anneal, self._burn_in()),
             float(type_moves),

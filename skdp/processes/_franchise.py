@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
-from skdp._checks import as_array, is_number, shorten
+from skdp._checks import (
+    as_array,
+    check_beta_prior,
+    check_concentration,
+    check_discount,
+    check_gamma_prior,
+    is_number,
+    shorten,
+)
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
 from skdp._part import ChainComponent, ChainState
@@ -844,10 +852,28 @@ class FranchiseState(ChainState):
         return as_readonly(franchise.concentration)
 
 
-# Checks of parameters with a value for each depth.
+# Checks of the parameters of estimators: discounts and concentrations, with a value for each depth.
 
 
-def check_by_depth(
+def check_law_priors(estimator: Any) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the priors on learned discounts and concentrations."""
+    return (
+        check_beta_prior(estimator.discount_prior, "discount_prior"),
+        check_gamma_prior(estimator.concentration_prior, "concentration_prior"),
+    )
+
+
+def check_laws(estimator: Any, n: int, what: str, *, by_node: bool = False) -> FranchisePriors:
+    """Return the discounts and concentrations of n depths, called `what`, or their priors."""
+    discount = _check_by_depth(estimator.discount, "discount", n, check_discount, what)
+    concentration = _check_by_depth(
+        estimator.concentration, "concentration", n, check_concentration, what
+    )
+    by_node = by_node and concentration is None
+    return FranchisePriors(discount, concentration, *check_law_priors(estimator), by_node)
+
+
+def _check_by_depth(
     value: Any, name: str, n: int, check: Callable[[Any], float], what: str
 ) -> Floats | None:
     """Return a checked value for each of n depths, called `what`; None if they are to be drawn."""
