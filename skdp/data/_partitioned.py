@@ -498,6 +498,9 @@ class PartitionedCorpus(Partitioned):
 
     _kind = SegmentedCorpus
 
+    def __init__(self) -> None:
+        super().__init__()
+
     @classmethod
     def from_corpus(cls, corpus: SegmentedCorpus, n_partitions: int) -> Self:
         """Return a corpus split into runs of whole documents with about equal numbers of tokens.
@@ -547,6 +550,9 @@ class PartitionedPanel(Partitioned):
 
     _kind = SequencePanel
 
+    def __init__(self) -> None:
+        super().__init__()
+
     @classmethod
     def from_panel(cls, panel: SequencePanel, n_partitions: int) -> Self:
         """Return a panel split into runs of whole sequences with about equal numbers of rows.
@@ -593,6 +599,9 @@ class PartitionedSentences(Partitioned):
     """
 
     _kind = TokenSequences
+
+    def __init__(self) -> None:
+        super().__init__()
 
     @classmethod
     def from_sentences(cls, sentences: TokenSequences, n_partitions: int) -> Self:

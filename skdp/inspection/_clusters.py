@@ -457,6 +457,9 @@ class ClusterTreeDisplay(TreeDisplay):
 
     _xlabel = "loss of log evidence (nats per row)"
 
+    def __init__(self, linkage: ArrayLike, *, names: Sequence[str] | None = None):
+        super().__init__(linkage, names=names)
+
     @classmethod
     def from_estimator(
         cls, estimator: Any, *, n_clusters: int | None = None, ax: Any = None

@@ -310,6 +310,9 @@ class TopicTreeDisplay(TreeDisplay):
 
     _xlabel = "loss of log likelihood (nats per word)"
 
+    def __init__(self, linkage: ArrayLike, *, names: Sequence[str] | None = None):
+        super().__init__(linkage, names=names)
+
     @classmethod
     def from_estimator(
         cls,
