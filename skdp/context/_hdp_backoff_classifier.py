@@ -272,23 +272,22 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         best = state.runs[attributes["_best_chain"]]
         if isinstance(best.sampler, PoolSampler):
             return {**attributes, **self._pool_attributes(best, attributes["_models"])}
-        tree, means = best.sampler.context_index, best.averages.means()
-        by_node = best.sampler.franchise.priors.by_node
+        tree = best.sampler.context_index
         return {
             **attributes,
-            **_attributes_of_tree(tree, means, by_node=by_node),
+            **_attributes_of_tree(best.sampler, best.averages),
             "classes_": tree.classes,
             "_tree": tree,
             "_pool": None,
         }
 
     def _pool_attributes(self, best: Any, models: list[PoolSample]) -> dict[str, Any]:
-        pool, samplers = best.sampler.pool, best.sampler.samplers
+        pool = best.sampler.pool
         base = uniform(len(pool.classes))
         weights = PoolWeights.of(pool, models, base)
         by_chain = [
-            _attributes_of_tree(tree, means, by_node=each.franchise.priors.by_node)
-            for tree, each, means in zip(pool.trees, samplers, best.averages.means(), strict=True)
+            _attributes_of_tree(*each)
+            for each in zip(best.sampler.samplers, best.averages.chains, strict=True)
         ]
         names = getattr(self, "feature_names_in_", None)
         return {
@@ -401,14 +400,9 @@ def _warn_of_measurements(columns: list[GapColumn], n_events: int, names: Any) -
         )
 
 
-def _attributes_of_tree(tree: ContextTree, means: Any, *, by_node: bool) -> dict[str, Any]:
-    """Return the attributes of a tree from the means of its laws and tables."""
-    discounts, concentrations, n_tables = means
-    if by_node:
-        concentrations = np.split(concentrations, tree.layout.node_ptr[1:-1])
-    return {
-        "discounts_": discounts,
-        "concentrations_": concentrations,
-        "n_tables_": n_tables,
-        "n_contexts_": np.diff(tree.layout.node_ptr),
-    }
+def _attributes_of_tree(sampler: BackoffSampler, averages: LawAverages) -> dict[str, Any]:
+    """Return the attributes of a tree: the means of its laws and tables, and its contexts."""
+    means, node_ptr = averages.means(), sampler.context_index.layout.node_ptr
+    if sampler.franchise.priors.by_node:
+        means["concentrations_"] = np.split(means["concentrations_"], node_ptr[1:-1])
+    return {**means, "n_contexts_": np.diff(node_ptr)}

@@ -288,13 +288,10 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
         best = state.runs[attributes["_best_chain"]]
-        discounts, concentrations, n_tables = best.averages.means()
         trie = best.sampler.context_index
         return {
             **attributes,
-            "discounts_": discounts,
-            "concentrations_": concentrations,
-            "n_tables_": n_tables,
+            **best.averages.means(),
             "n_contexts_": trie.layout.n_nodes_by_law(),
             "_trie": trie,
             "base_": best.sampler.base,

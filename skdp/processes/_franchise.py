@@ -801,9 +801,13 @@ class LawAverages:
         self.n_tables = self.n_tables + franchise.tables_by_law()
         self.n += 1
 
-    def means(self) -> tuple[Floats, Floats, Floats]:
-        """Return the means of discounts, concentrations (by depth or restaurant) and tables."""
-        return self.discount / self.n, self.concentration / self.n, self.n_tables / self.n
+    def means(self) -> dict[str, Any]:
+        """Return the means, by depth or concentrations by restaurant, as attributes of a fit."""
+        return {
+            "discounts_": self.discount / self.n,
+            "concentrations_": self.concentration / self.n,
+            "n_tables_": self.n_tables / self.n,
+        }
 
 
 class FranchiseState(ChainState):

@@ -845,8 +845,3 @@ class PoolAverages:
             self.chains = [LawAverages() for _ in sampler.samplers]
         for averages, each in zip(self.chains, sampler.samplers, strict=True):
             averages.add(each)
-
-    def means(self) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """Yield the means of each chain: discounts, concentrations and tables."""
-        for averages in self.chains:
-            yield averages.means()
