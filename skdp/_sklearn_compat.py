@@ -251,6 +251,12 @@ class EstimatorMixin:
         is_parameter = not (name.startswith("_") or name.endswith("_"))
         super().__setattr__(name, _as_python(value) if is_parameter else value)
 
+    def _store(self, given: dict[str, Any]) -> None:
+        """Set the parameters, given the local variables of a constructor."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
+
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """Return the class and the version, then the state, for pickle to write."""
         state = self.__getstate__()

@@ -93,10 +93,7 @@ class CollinsBackoffClassifier(EstimatorMixin, BackoffClassifier, BaseEstimator)
     def __init__(
         self, levels: Any = None, *, root: bool = True, gamma: float = 5.0, classes: Any = None
     ):
-        self.levels = levels
-        self.root = root
-        self.gamma = gamma
-        self.classes = classes
+        self._store(locals())
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Count.

@@ -102,29 +102,15 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
     classes : (n_classes,) array-like or None, default=None
         All possible labels. None: the labels in y.
     max_iter : int, default=500
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
+    burn_in
     thin : int, default=10
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
     n_samples : int, default=20
         Number of kept samples of each chain, evenly spaced, to store. Probabilities are averaged
         over them, and the representative partition is chosen by them.
     n_chains : int, default=1
         Number of independent chains, each with its own random streams. The samples of all chains
         are pooled.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -143,10 +129,7 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
     trace_ : Trace
         Scalars of every kept sweep of every chain: log_joint, n_components, concentration,
         outcome_prior and, for each column n, decay_n or weight_n.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
+    n_iter_, convergence_
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : (n_features,) array
@@ -233,25 +216,7 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.kernel = kernel
-        self.decay = decay
-        self.decay_prior = decay_prior
-        self.weights = weights
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.outcome_prior = outcome_prior
-        self.dirichlet_prior = dirichlet_prior
-        self.outcome_model = outcome_model
-        self.classes = classes
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -295,7 +260,7 @@ class DistanceDependentCRPClassifier(ContextClassifier, ChainEstimator):
         if isinstance(self.concentration, str) and self.concentration == "auto":
             return None
         try:
-            return check_concentration(self.concentration)  # type: ignore[arg-type]  # it checks
+            return check_concentration(self.concentration)
         except ValueError as error:
             raise ValueError(f"{error} It may also be 'auto'.") from None
 

@@ -10,13 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skdp._checks import (
-    check_beta_prior,
-    check_concentration,
-    check_discount,
-    check_gamma_prior,
-    shorten,
-)
+from skdp._checks import shorten
 from skdp._fit import ChainEstimator, FitState
 from skdp._numeric._random import Role, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
@@ -39,7 +33,7 @@ from skdp.context._backoff._pool import (
     uniform,
 )
 from skdp.context._base import BackoffClassifier, TrainingEvents
-from skdp.processes._franchise import FranchisePriors, LawAverages, check_by_depth
+from skdp.processes._franchise import FranchisePriors, LawAverages, check_law_priors, check_laws
 
 _FEWEST_MEASUREMENTS = 20
 _MOSTLY_DISTINCT = 0.8
@@ -84,29 +78,10 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
     classes : (n_classes,) array-like or None, default=None
         All possible labels. None: the labels in y.
     max_iter : int, default=60
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
+    burn_in
     thin : int, default=1
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
     n_samples : int, default=20
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=1
-        Number of independent chains. Attributes come from the one with the highest mean log joint,
-        probabilities from all.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    n_chains, warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -135,10 +110,7 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         discount_m, concentration_m (the mean if contexts have their own) and tables_m. With
         ``levels="auto"`` log_joint, the sum over chains, and log_joint_k: 0 is the chain without
         columns, k the k-th chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
+    n_iter_, convergence_
     n_features_in_ : int
     feature_names_in_ : (n_features,) array
         If X is a data frame with names.
@@ -245,44 +217,18 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.levels = levels
-        self.root = root
-        self.discount = discount
-        self.discount_prior = discount_prior
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.concentration_scope = concentration_scope
-        self.classes = classes
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     # Validation
 
     def _validate_parameters(self) -> None:
         super()._validate_parameters()
-        check_beta_prior(self.discount_prior, "discount_prior")
-        check_gamma_prior(self.concentration_prior, "concentration_prior")
+        check_law_priors(self)
 
     def _priors(self, n_levels: int) -> FranchisePriors:
         n = n_levels + bool(self.root)
         what = "of the root and the levels" if self.root else "of the levels"
-        concentration = check_by_depth(
-            self.concentration, "concentration", n, check_concentration, what
-        )
-        return FranchisePriors(
-            check_by_depth(self.discount, "discount", n, check_discount, what),
-            concentration,
-            check_beta_prior(self.discount_prior, "discount_prior"),
-            check_gamma_prior(self.concentration_prior, "concentration_prior"),
-            by_node=self.concentration_scope == "context" and concentration is None,
-        )
+        return check_laws(self, n, what, by_node=self.concentration_scope == "context")
 
     def _check_input(
         self, X: Any, y: Any = None, sample_weight: Any = None
@@ -326,23 +272,22 @@ class HDPBackoffClassifier(BackoffClassifier, ChainEstimator):
         best = state.runs[attributes["_best_chain"]]
         if isinstance(best.sampler, PoolSampler):
             return {**attributes, **self._pool_attributes(best, attributes["_models"])}
-        tree, means = best.sampler.context_index, best.averages.means()
-        by_node = best.sampler.franchise.priors.by_node
+        tree = best.sampler.context_index
         return {
             **attributes,
-            **_attributes_of_tree(tree, means, by_node=by_node),
+            **_attributes_of_tree(best.sampler, best.averages),
             "classes_": tree.classes,
             "_tree": tree,
             "_pool": None,
         }
 
     def _pool_attributes(self, best: Any, models: list[PoolSample]) -> dict[str, Any]:
-        pool, samplers = best.sampler.pool, best.sampler.samplers
+        pool = best.sampler.pool
         base = uniform(len(pool.classes))
         weights = PoolWeights.of(pool, models, base)
         by_chain = [
-            _attributes_of_tree(tree, means, by_node=each.franchise.priors.by_node)
-            for tree, each, means in zip(pool.trees, samplers, best.averages.means(), strict=True)
+            _attributes_of_tree(*each)
+            for each in zip(best.sampler.samplers, best.averages.chains, strict=True)
         ]
         names = getattr(self, "feature_names_in_", None)
         return {
@@ -455,14 +400,9 @@ def _warn_of_measurements(columns: list[GapColumn], n_events: int, names: Any) -
         )
 
 
-def _attributes_of_tree(tree: ContextTree, means: Any, *, by_node: bool) -> dict[str, Any]:
-    """Return the attributes of a tree from the means of its laws and tables."""
-    discounts, concentrations, n_tables = means
-    if by_node:
-        concentrations = np.split(concentrations, tree.layout.node_ptr[1:-1])
-    return {
-        "discounts_": discounts,
-        "concentrations_": concentrations,
-        "n_tables_": n_tables,
-        "n_contexts_": np.diff(tree.layout.node_ptr),
-    }
+def _attributes_of_tree(sampler: BackoffSampler, averages: LawAverages) -> dict[str, Any]:
+    """Return the attributes of a tree: the means of its laws and tables, and its contexts."""
+    means, node_ptr = averages.means(), sampler.context_index.layout.node_ptr
+    if sampler.franchise.priors.by_node:
+        means["concentrations_"] = np.split(means["concentrations_"], node_ptr[1:-1])
+    return {**means, "n_contexts_": np.diff(node_ptr)}

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_gamma_prior, check_memory, is_list_like, shorten
+from skdp._checks import check_memory, is_list_like, shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
 from skdp._sklearn_compat import (
@@ -36,7 +36,7 @@ from skdp.context._backoff._columns import (
 from skdp.context._backoff._pool import BackoffSampler, uniform
 from skdp.context._base import TrainingEvents, take_columns
 from skdp.data._coding import Values
-from skdp.processes._franchise import FranchisePriors, TableSample
+from skdp.processes._franchise import FranchisePriors, TableSample, check_law_priors
 
 Chain = tuple[int, ...]
 
@@ -166,16 +166,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
     ):
-        self.chains = chains
-        self.cv = cv
-        self.discount = discount
-        self.discount_prior = discount_prior
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.classes = classes
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._store(locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -287,12 +278,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, *, out_of_fold: bool) -> Any:
         validate_parameters(self)
-        priors: dict[str, Any] = {
-            "discount_prior": check_beta_prior(self.discount_prior, "discount_prior"),
-            "concentration_prior": check_gamma_prior(
-                self.concentration_prior, "concentration_prior"
-            ),
-        }
+        priors = check_law_priors(self)
         reader = clone(self)
         values, labels, counts, classes, names = TrainingEvents.read(reader, X, y, sample_weight)
         chains = self._find_chains(len(values), names)
@@ -324,7 +310,7 @@ class HDPBackoffFeatures(EstimatorMixin, TransformerMixin, BaseEstimator):
                 None if isinstance(value, str) else np.full(len(chain) + 1, float(value))
                 for value in (self.discount, self.concentration)
             )
-            laws = FranchisePriors(discount, concentration, **priors)
+            laws = FranchisePriors(discount, concentration, *priors)
             rng = derive_stream(root, Role.SWEEP, k, fold)
             sampler = BackoffSampler(tree, uniform(len(classes)), laws, rng, finds_start=True)
             samples = []
@@ -413,9 +399,6 @@ def _encode(
     columns, codes = {}, np.full((len(counts), len(values)), -1, np.int64)
     is_counted = counts > 0
     for j in sorted({j for chain in chains for j in chain}):
-        column, found = GapColumn.of(values[j][is_counted], describe_column(j, names))
-        columns[j] = column
-        codes[is_counted, j] = found
-        if not is_counted.all():
-            codes[~is_counted, j] = column.find(values[j][~is_counted])
+        columns[j], _ = GapColumn.of(values[j][is_counted], describe_column(j, names))
+        codes[:, j] = columns[j].find(values[j])
     return columns, codes

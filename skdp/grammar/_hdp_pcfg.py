@@ -96,13 +96,8 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
     max_iter : int, default=100
         Largest number of iterations from each start. With "gibbs": number of sweeps of each chain;
         the next three parameters determine which sweeps are kept, and are ignored otherwise.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
+    burn_in
     thin : int, default=5
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
     n_samples : int, default=10
         Number of kept samples of each chain, evenly spaced, to store. The score is averaged over
         them.
@@ -113,15 +108,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         The ascent stops when the lower bound rises by no more than `tol` per word. Not for "gibbs".
     n_init : int, default=1
         Number of random starts; the one with the highest lower bound is kept. Not for "gibbs".
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -160,8 +147,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         Number of rules of these symbols, including emissions, with a weight of at least 1e-6.
     n_iter_ : int
         Number of iterations from the best start, or of sweeps.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
+    convergence_
     n_words_ : int
         Size V of the vocabulary.
     n_features_in_ : int
@@ -245,35 +231,7 @@ class HDPPCFG(GrammarPredictions, GrammarEstimator):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.n_components = n_components
-        self.n_preterminals = n_preterminals
-        self.top_prior = top_prior
-        self.top_concentration = top_concentration
-        self.root_concentration = root_concentration
-        self.rule_type_prior = rule_type_prior
-        self.emission_prior = emission_prior
-        self.binary_concentration = binary_concentration
-        self.top_concentration_prior = top_concentration_prior
-        self.root_concentration_prior = root_concentration_prior
-        self.binary_concentration_prior = binary_concentration_prior
-        self.child_prior = child_prior
-        self.inference = inference
-        self.pseudo_count = pseudo_count
-        self.init = init
-        self.predict_method = predict_method
-        self.max_length = max_length
-        self.dtype = dtype
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.tol = tol
-        self.n_init = n_init
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -147,12 +147,7 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         `predict` and `k_best` have the symbols of the treebank for all orders. If a sentence has no
         parse with such symbols, `predict` parses it with the treebank's own grammar, of orders 0
         and 1 and without subsymbols.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -178,8 +173,7 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         "split-merge", the bound after every iteration, which may fall by noise, merges and
         smoothing.
     n_iter_ : int
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
+    convergence_
     binary_concentration_, unary_concentration_ : float
         The values used.
     vocabulary_ : tuple of str
@@ -308,27 +302,7 @@ class HDPPCFGRefiner(RefinedParsing, IterativeEstimator):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.n_components = n_components
-        self.binary_concentration = binary_concentration
-        self.unary_concentration = unary_concentration
-        self.top_concentration = top_concentration
-        self.rule_type_prior = rule_type_prior
-        self.emission_prior = emission_prior
-        self.symbol_prior = symbol_prior
-        self.inference = inference
-        self.pseudo_count = pseudo_count
-        self.n_cycles = n_cycles
-        self.merge_share = merge_share
-        self.min_word_count = min_word_count
-        self.decoding = decoding
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_products = n_products
-        self.horizontal_order = horizontal_order
-        self.vertical_order = vertical_order
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from inspect import cleandoc, signature
 from typing import Any, ClassVar, Self
 from unicodedata import category
 
@@ -74,6 +76,11 @@ def write_names(names: Iterable[str]) -> list[str]:
     return [write_name(name) for name in names]
 
 
+def _arguments_of(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Return those of some variables that are arguments of a function."""
+    return {name: given[name] for name in signature(function).parameters if name in given}
+
+
 def check_axes(ax: Any) -> Any:
     from matplotlib.axes import Axes
 
@@ -82,12 +89,53 @@ def check_axes(ax: Any) -> Any:
     return ax
 
 
+_NAMES = re.compile(r"^(\w+)(?:, \w+)*(?: : .*)?\n(?! |-)", re.MULTILINE)
+_RAISES = "\nRaises\n------\n"
+
+
 class Display:
-    """Base class of the displays: where they are drawn, and what they can draw."""
+    """Base class of the displays: where they are drawn, and what they can draw.
+
+    Docstrings of methods that draw leave out: the text of a parameter that `plot` or the class
+    describes; what they return; and, if `plot` raises nothing else, its ImportError.
+    """
 
     ax_: Any
     figure_: Any
     legend_: Any
+    plot: Any
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name, method in vars(cls).items() if cls.__module__.startswith("skdp.") else ():
+            function = getattr(method, "__func__", method)
+            if name.startswith(("plot", "from_")) and function.__doc__:
+                function.__doc__ = cls._complete(cleandoc(function.__doc__) + "\n", name == "plot")
+
+    @classmethod
+    def _complete(cls, text: str, returns_self: bool) -> str:
+        """Return the docstring of a method, with what it leaves out."""
+        places = dict.fromkeys(signature(cls.__init__).parameters, "the class")
+        places |= dict.fromkeys(signature(cls.plot).parameters, "`plot`")
+
+        def refer(match: re.Match[str]) -> str:
+            place = places.get(match[1])
+            return match[0] if place is None else f"{match[0]}    See {place}.\n"
+
+        text, mark, errors = _NAMES.sub(refer, text).partition(_RAISES)
+        if returns_self and not mark:
+            mark, errors = _RAISES, "ImportError\n    If matplotlib is not installed.\n"
+        if "\nReturns\n" not in text:
+            text += f"\nReturns\n-------\n{'self' if returns_self else cls.__name__}\n"
+        return text + mark + errors
+
+    @classmethod
+    def _show(cls, given: dict[str, Any], **others: Any) -> Self:
+        """Draw a display, given the variables of a method: arguments of the class and of `plot`."""
+        given = given | others
+        display = cls(**_arguments_of(cls.__init__, given))
+        display.plot(**_arguments_of(cls.plot, given))
+        return display
 
     @classmethod
     def _check_matplotlib(cls, method: str = "from_estimator") -> None:
@@ -367,15 +415,6 @@ class TreeDisplay(Display):
         ----------
         ax : matplotlib Axes, default=None
             Where to draw. None: in a new figure.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         names = write_names(self.names)
         tree = dendrogram(self.linkage, no_plot=True, color_threshold=0.0)

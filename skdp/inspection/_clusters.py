@@ -130,11 +130,6 @@ class ClusterDisplay(Display):
         columns : (int, int), default=(0, 1)
             The two columns to draw. Lines of density are drawn only if there are no other columns.
         masses, ax
-            See `plot`.
-
-        Returns
-        -------
-        ClusterDisplay
 
         Raises
         ------
@@ -184,10 +179,6 @@ class ClusterDisplay(Display):
         masses : list of float, default=(0.5, 0.8, 0.95)
             A line for each: the share of the density on the grid that it encloses, between 0 and
             1. The grid is a little larger than the range of the rows.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -328,7 +319,6 @@ class CoAssignmentDisplay(Display):
             The rows of the training data to draw, with all groups end to end. None: all, up to
             5,000.
         cmap, ax
-            See `plot`.
 
         Returns
         -------
@@ -374,15 +364,6 @@ class CoAssignmentDisplay(Display):
             ``layout="constrained"``, which makes room for the color bar.
         cmap : matplotlib colormap or its name, default=None
             None: from white to blue.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         cmap = self._find_cmap(cmap)
         ax = self._open(ax, (5.4, 4.6))
@@ -492,11 +473,6 @@ class ClusterTreeDisplay(TreeDisplay):
             Number of clusters to draw, at most that of the mixture: others are merged before, as by
             `labels_at`. None: 40, or all if there are fewer.
         ax : matplotlib Axes, default=None
-            See `plot`.
-
-        Returns
-        -------
-        ClusterTreeDisplay
 
         Raises
         ------

@@ -227,13 +227,7 @@ class GrammarDisplay(_TextDisplay):
             With attributes ``root_probs_``, ``rule_type_probs_``, ``emission_probs_`` and
             ``binary_probs_``; ``symbol_shares_`` are used if it has them.
         feature_names, symbol_names
-            See the class.
         threshold, n_rules, n_words, n_columns, ax
-            See `plot`.
-
-        Returns
-        -------
-        GrammarDisplay
 
         Raises
         ------
@@ -244,18 +238,8 @@ class GrammarDisplay(_TextDisplay):
         """
         required = "root_probs_", "rule_type_probs_", "emission_probs_", "binary_probs_"
         cls._check_model(estimator, "a grammar with learned rules", *required)
-        display = cls(
-            estimator.root_probs_,
-            estimator.rule_type_probs_,
-            estimator.emission_probs_,
-            estimator.binary_probs_,
-            getattr(estimator, "symbol_shares_", None),
-            feature_names=feature_names,
-            symbol_names=symbol_names,
-        )
-        return display.plot(
-            ax, threshold=threshold, n_rules=n_rules, n_words=n_words, n_columns=n_columns
-        )
+        rules = {name[:-1]: getattr(estimator, name) for name in required}
+        return cls._show(locals(), **rules, shares=getattr(estimator, "symbol_shares_", None))
 
     def plot(
         self,
@@ -283,10 +267,6 @@ class GrammarDisplay(_TextDisplay):
         n_columns : int, default=None
             Number of columns, >= 1; the rules of a symbol stay in one column. None: the number with
             the largest texts in the axes, or for which a new figure is about as wide as high.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -579,11 +559,6 @@ class ParseTreeDisplay(_TextDisplay):
         names : list of str, default=None
             Titles of the trees. None: no titles.
         n_columns, ax
-            See `plot`.
-
-        Returns
-        -------
-        ParseTreeDisplay
 
         Raises
         ------
@@ -626,10 +601,6 @@ class ParseTreeDisplay(_TextDisplay):
         n_columns : int, default=None
             Number of trees side by side, >= 1. None: the number with the largest texts in the axes,
             or for which a new figure is about as wide as high.
-
-        Returns
-        -------
-        self
 
         Raises
         ------

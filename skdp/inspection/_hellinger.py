@@ -145,7 +145,6 @@ class HellingerDisplay(Display):
             them. The first segment of a document has no previous one, so lines of distances to the
             previous segment break at boundaries.
         to : {"previous", "document", "both"}, default="previous"
-            See `plot`.
         name : str, default=None
             Name of the model, for the legend. None: the name of its class.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
@@ -156,11 +155,6 @@ class HellingerDisplay(Display):
         true_cuts : array-like of int, default=None
             First segments of true parts, see the class. Only for a single document.
         line_kw, ax
-            See `plot`.
-
-        Returns
-        -------
-        HellingerDisplay
 
         Raises
         ------
@@ -178,14 +172,9 @@ class HellingerDisplay(Display):
         to_document = None
         if doc_topic is not None:
             to_document = hellinger_to_document(doc_topic, segment_topic, chosen.doc_ptr)
-        display = cls(
-            hellinger_to_previous(segment_topic, chosen.doc_ptr),
-            to_document,
-            name=type(estimator).__name__ if name is None else name,
-            **chosen.marks,
-            **chosen.cuts._asdict(),
-        )
-        return display.plot(ax, to=to, line_kw=line_kw)
+        to_previous = hellinger_to_previous(segment_topic, chosen.doc_ptr)
+        name = type(estimator).__name__ if name is None else name
+        return cls._show(locals(), **chosen.marks)
 
     @classmethod
     def from_predictions(
@@ -216,20 +205,13 @@ class HellingerDisplay(Display):
             Offsets of the documents in `segment_topic`, or the corpus itself. None: all
             segments belong to one document.
         to : {"previous", "document", "both"}, default=None
-            See `plot`.
         name : str, default=None
             See the class.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Boundaries between parts, see the class. None: boundaries between the documents of
             `doc_ptr`.
         part_names, cut_proba, true_cuts
-            See the class.
         line_kw, ax
-            See `plot`.
-
-        Returns
-        -------
-        HellingerDisplay
 
         Raises
         ------
@@ -249,16 +231,7 @@ class HellingerDisplay(Display):
             to_document = hellinger_to_document(mu, segment_topic, ptr)
         if boundaries is None:
             boundaries = ptr[:-1][np.diff(ptr) > 0][1:]
-        display = cls(
-            to_previous,
-            to_document,
-            name=name,
-            boundaries=boundaries,
-            part_names=part_names,
-            cut_proba=cut_proba,
-            true_cuts=true_cuts,
-        )
-        return display.plot(ax, to=to, line_kw=line_kw)
+        return cls._show(locals())
 
     def plot(
         self,
@@ -284,10 +257,6 @@ class HellingerDisplay(Display):
         line_kw : dict, default=None
             Further arguments of ``Axes.plot``, such as ``{"color": "black"}``. Without a color,
             each display uses the next one of the axes.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -477,11 +446,6 @@ class SegmentMixingDisplay(Display):
         part_names : list of str, default=None
             Names of the parts, see the class; of all documents in X if `document` is None.
         ax : matplotlib Axes, default=None
-            See `plot`.
-
-        Returns
-        -------
-        SegmentMixingDisplay
 
         Raises
         ------
@@ -502,12 +466,8 @@ class SegmentMixingDisplay(Display):
                 f"in all; got {chosen.n_rows} segments."
             )
         prior = getattr(estimator, "mixing_prior", None)
-        display = cls(
-            weights[chosen.rows],
-            prior_mean=prior and float(prior[0] / (prior[0] + prior[1])),
-            **chosen.marks,
-        )
-        return display.plot(ax)
+        prior_mean = prior and float(prior[0] / (prior[0] + prior[1]))
+        return cls._show(locals(), segment_mixing=weights[chosen.rows], **chosen.marks)
 
     @classmethod
     def from_weights(
@@ -526,23 +486,14 @@ class SegmentMixingDisplay(Display):
         segment_mixing : array-like of shape (n_segments,)
             Weights of the document, such as rows of the attribute ``segment_mixing_``.
         prior_mean, boundaries, part_names
-            See the class.
         ax : matplotlib Axes, default=None
-            See `plot`.
-
-        Returns
-        -------
-        SegmentMixingDisplay
 
         Raises
         ------
         ValueError, ImportError
             If an argument is invalid, or matplotlib is not installed.
         """
-        display = cls(
-            segment_mixing, prior_mean=prior_mean, boundaries=boundaries, part_names=part_names
-        )
-        return display.plot(ax)
+        return cls._show(locals())
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the weights: one column per segment, with the share of the document at the bottom.
@@ -552,15 +503,6 @@ class SegmentMixingDisplay(Display):
         ax : matplotlib Axes, default=None
             Where to draw. None: in a new figure. Your own figure should have
             ``layout="constrained"``, which makes room for the legend on the right.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         n_segments = len(self.segment_mixing)
         labels = _LABELS + ["prior mean"] * (self.prior_mean is not None)

@@ -275,11 +275,6 @@ class LexiconDisplay(Display):
         feature_names : list of str, default=None
             Names of word ids, such as a vectorizer's ``get_feature_names_out()``; for "lengths".
         n_draws, random_state, ax
-            See `plot`.
-
-        Returns
-        -------
-        LexiconDisplay
 
         Raises
         ------
@@ -297,29 +292,27 @@ class LexiconDisplay(Display):
             )
             # Under collocations, words are draws within new collocations, not words of the text.
             is_direct = not hasattr(estimator, "collocations_")
-            display = cls(
-                estimator.predict(X),
-                discount=estimator.word_discounts_ if is_direct else None,
-                concentration=estimator.word_concentrations_ if is_direct else None,
-                word_length=estimator.word_length_ if is_poisson else None,
-                max_word_length=int(estimator.max_word_length),
-                feature_names=feature_names,
-            )
+            shown = {
+                "words": estimator.predict(X),
+                "discount": estimator.word_discounts_ if is_direct else None,
+                "concentration": estimator.word_concentrations_ if is_direct else None,
+                "word_length": estimator.word_length_ if is_poisson else None,
+                "max_word_length": int(estimator.max_word_length),
+            }
         elif hasattr(estimator, "concentrations_") and hasattr(estimator, "n_contexts_"):
             base = estimator.base_[: estimator.n_words_]
-            display = cls(
-                check_sentences(estimator, X, reset=False, any_length=True),
-                discount=estimator.discounts_,
-                concentration=estimator.concentrations_,
-                base=base / base.sum(),
-                feature_names=feature_names,
-            )
+            shown = {
+                "words": check_sentences(estimator, X, reset=False, any_length=True),
+                "discount": estimator.discounts_,
+                "concentration": estimator.concentrations_,
+                "base": base / base.sum(),
+            }
         else:
             raise TypeError(
                 "estimator must be a HierarchicalPitmanYorLM or NestedPitmanYorLM, got "
                 f"{type(estimator).__name__}. from_predictions plots the words of any model."
             )
-        return display.plot(ax, kind=kind, n_draws=n_draws, random_state=random_state)
+        return cls._show(locals(), **shown)
 
     @classmethod
     def from_predictions(
@@ -342,29 +335,14 @@ class LexiconDisplay(Display):
         Parameters
         ----------
         words, discount, concentration, base, word_length, max_word_length, feature_names
-            See the class.
         kind, n_draws, random_state, ax
-            See `plot`.
-
-        Returns
-        -------
-        LexiconDisplay
 
         Raises
         ------
         ValueError, ImportError
             If there are no words, or an argument is invalid, or matplotlib is not installed.
         """
-        display = cls(
-            words,
-            discount=discount,
-            concentration=concentration,
-            base=base,
-            word_length=word_length,
-            max_word_length=max_word_length,
-            feature_names=feature_names,
-        )
-        return display.plot(ax, kind=kind, n_draws=n_draws, random_state=random_state)
+        return cls._show(locals())
 
     def plot(
         self,
@@ -394,10 +372,6 @@ class LexiconDisplay(Display):
             Seed or source of random numbers for them.
         name : str, default="text"
             Name of the text, for the legend.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -662,11 +636,6 @@ class PerplexityDisplay(Display):
             A label for each model in the list. Models with the same label form a line. None: the
             names of their classes.
         ax : matplotlib Axes, default=None
-            See `plot`.
-
-        Returns
-        -------
-        PerplexityDisplay
 
         Raises
         ------
@@ -714,15 +683,6 @@ class PerplexityDisplay(Display):
         ax : matplotlib Axes, default=None
             Where to draw. None: in a new figure. Your own figure should have
             ``layout="constrained"``, which makes room for the legend on the right.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         labels = list(self.perplexities)
         ax = self._open(ax, (4.6, 3.4), labels)

@@ -230,19 +230,12 @@ class SegmentationDisplay(Display):
         estimator : fitted NestedPitmanYorLM or CollocationPitmanYorLM
         X : as in the estimator's `fit`
         true : (n - 1,) array-like of 1, 0 and -1, or list of words, default=None
-            See the class.
         sample : int, default=0
             Index of the string of X to show.
         known : (n - 1,) array-like of 1, 0 and -1, default=None
-            See the class.
         feature_names : list of str, default=None
             Names of characters that are ids.
         width, ax
-            See `plot`.
-
-        Returns
-        -------
-        SegmentationDisplay
 
         Raises
         ------
@@ -297,13 +290,7 @@ class SegmentationDisplay(Display):
         Parameters
         ----------
         characters, probabilities, predicted, true, known
-            See the class.
         width, ax
-            See `plot`.
-
-        Returns
-        -------
-        SegmentationDisplay
 
         Raises
         ------
@@ -311,8 +298,7 @@ class SegmentationDisplay(Display):
             If there are no characters or too many, or if lengths do not match, or matplotlib is not
             installed.
         """
-        display = cls(characters, probabilities, predicted, true, known=known)
-        return display.plot(ax, width=width)
+        return cls._show(locals())
 
     def plot(self, ax: Any = None, *, width: int = 60) -> Self:
         """Draw the text.
@@ -325,10 +311,6 @@ class SegmentationDisplay(Display):
             makes room for it.
         width : int, default=60
             Columns of a line, >= 1. Lines end at the end of a word if possible.
-
-        Returns
-        -------
-        self
 
         Raises
         ------

@@ -243,7 +243,6 @@ class StateSequenceDisplay(Display):
             Whether to draw the numbers of states or their factors. None: the kind of `true`;
             without the truth, the kind that the estimator predicts.
         factor_names : list of n_factors str, default=None
-            See the class.
         show_observations : bool, default=True
             Whether to draw the observations above the states, with the names of columns if the
             estimator has them (`feature_names_in_`).
@@ -251,13 +250,7 @@ class StateSequenceDisplay(Display):
             See the class. None: the dates in the index of X, if X is a data frame (or a list of
             data frames) with dates.
         state_names : list of str, default=None
-            See the class.
         n_states, cmap, ax
-            See `plot`.
-
-        Returns
-        -------
-        StateSequenceDisplay
 
         Raises
         ------
@@ -317,35 +310,17 @@ class StateSequenceDisplay(Display):
         Parameters
         ----------
         predicted, true
-            See the class.
         factors : array-like of shape (n_states, n_factors), default=None
             Factors of the states in `predicted`, such as the attribute ``factors_``.
         factor_names, boundaries, observations, column_names, times, state_names
-            See the class.
         n_states, cmap, ax
-            See `plot`.
-
-        Returns
-        -------
-        StateSequenceDisplay
 
         Raises
         ------
         ValueError, ImportError
             If an argument is invalid, or shapes do not fit, or matplotlib is not installed.
         """
-        display = cls(
-            predicted,
-            true,
-            factors=factors,
-            factor_names=factor_names,
-            boundaries=boundaries,
-            observations=observations,
-            column_names=column_names,
-            times=times,
-            state_names=state_names,
-        )
-        return display.plot(ax, n_states=n_states, cmap=cmap)
+        return cls._show(locals())
 
     def plot(self, ax: Any = None, *, n_states: int = 12, cmap: Any = None) -> Self:
         """Draw the states.
@@ -364,10 +339,6 @@ class StateSequenceDisplay(Display):
             of the states in the order of the legend, from one end to the other. None: distinct
             colors; without the truth and with states below 20, each state has a fixed color, so
             sequences can be compared.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -634,11 +605,6 @@ class ChangePointDisplay(Display):
         known : as in `predict`
             Known changes.
         ax : matplotlib Axes, default=None
-            See `plot`.
-
-        Returns
-        -------
-        ChangePointDisplay
 
         Raises
         ------
@@ -684,15 +650,6 @@ class ChangePointDisplay(Display):
         ----------
         ax : matplotlib Axes, default=None
             Where to draw. None: in a new figure.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         has_series = self.observations is not None or self.means is not None
         ax = self._open(ax, (_WIDTH, 3.6 if has_series else 1.6))
@@ -856,11 +813,6 @@ class ForecastDisplay(Display):
         n_past : int, default=None
             Number of last observations to show. None: all.
         ax : matplotlib Axes, default=None
-            See `plot`.
-
-        Returns
-        -------
-        ForecastDisplay
 
         Raises
         ------
@@ -904,15 +856,6 @@ class ForecastDisplay(Display):
         ----------
         ax : matplotlib Axes, default=None
             Where to draw. None: in a new figure.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         ax = self._open(ax, (7.0, 3.2))
         n_past = len(self.history)

@@ -127,11 +127,6 @@ class TopicAlignmentDisplay(Display):
         names : (str, str), default=None
             Names of the models. None: the names of their classes.
         kind, include_values, cmap, ax
-            See `plot`.
-
-        Returns
-        -------
-        TopicAlignmentDisplay
 
         Raises
         ------
@@ -186,13 +181,7 @@ class TopicAlignmentDisplay(Display):
         other_topic_names : list of n_other str, default=None
             Labels of `other`, in their order. None: "0", "1", ...
         names : (str, str), default=None
-            See the class.
         kind, include_values, cmap, ax
-            See `plot`.
-
-        Returns
-        -------
-        TopicAlignmentDisplay
 
         Raises
         ------
@@ -241,10 +230,6 @@ class TopicAlignmentDisplay(Display):
             Whether to write the numbers in the cells. None: with up to 12 rows and columns.
         cmap : matplotlib colormap or its name, default=None
             None: from yellow to blue; dark cells are similar topics.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -349,11 +334,6 @@ class TopicTreeDisplay(TreeDisplay):
             Number of topics to draw, at most that of the model: others are merged before, as by
             `reduce_topics`. None: 40, or all if there are fewer.
         ax : matplotlib Axes, default=None
-            See `plot`.
-
-        Returns
-        -------
-        TopicTreeDisplay
 
         Raises
         ------

@@ -212,7 +212,7 @@ class Chosen(NamedTuple):
     n_rows: int
     """Number of segments of X."""
     marks: dict[str, Any]
-    """The arguments of displays that draw the parts."""
+    """The arguments of displays that draw the parts and the cuts."""
     cuts: Cuts
 
 
@@ -267,8 +267,8 @@ def choose_documents(
         for begin, found in zip(doc_ptr[:-1], estimator.predict_proba(samples), strict=True):
             gaps[begin : begin + len(found)] = found
         proba = gaps[:-1]
-    marks = {"boundaries": parts.boundaries, "part_names": parts.names}
     cuts = check_cuts(n, proba, true_cuts)
+    marks = {"boundaries": parts.boundaries, "part_names": parts.names, **cuts._asdict()}
     return Chosen(samples, doc_ptr, slice(first, first + n), n_rows, marks, cuts)
 
 
@@ -461,11 +461,6 @@ class TopicEvolutionDisplay(Display):
             are cuts to show, not "bar", and "step" for `TopicSegmenter`, since shares change at
             cuts.
         n_topics, smooth, colors, ax
-            See `plot`.
-
-        Returns
-        -------
-        TopicEvolutionDisplay
 
         Raises
         ------
@@ -483,20 +478,14 @@ class TopicEvolutionDisplay(Display):
         if topic_names is None:
             topic_names = name_topics(estimator, feature_names)
         doc_topic, segment_topic = shares_of(estimator, chosen.samples)
-        display = cls(
-            segment_topic,
-            doc_topic=None if doc_topic is None or document is None else doc_topic[0],
-            topic_names=topic_names,
-            **chosen.marks,
-            **chosen.cuts._asdict(),
-        )
+        doc_topic = None if doc_topic is None or document is None else doc_topic[0]
         if kind is None:
             is_short = document is not None and len(segment_topic) <= _MAX_PANELS and smooth == 1
             has_cuts = any(each is not None for each in chosen.cuts)
             kind = "bar" if is_short and not has_cuts else "step"
             if estimator._segments_are_ordered and chosen.cuts.cut_proba is None:
                 kind = "area"
-        return display.plot(ax, kind=kind, n_topics=n_topics, smooth=smooth, colors=colors)
+        return cls._show(locals(), **chosen.marks)
 
     @classmethod
     def from_predictions(
@@ -523,18 +512,11 @@ class TopicEvolutionDisplay(Display):
             Topic shares of the segments of the document, such as rows of ``transform_segments(X)``
             or of the attribute ``segment_topic_``. Rows sum to 1.
         doc_topic, topic_names
-            See the class.
         boundaries : array-like of int, shape (n_parts - 1,), default=None
             Boundaries between parts (chapters), see the class; ``corpus.doc_ptr[1:-1]`` for
             documents, if all documents have segments.
         part_names, cut_proba, true_cuts
-            See the class.
         kind, n_topics, smooth, colors, ax
-            See `plot`.
-
-        Returns
-        -------
-        TopicEvolutionDisplay
 
         Raises
         ------
@@ -543,16 +525,7 @@ class TopicEvolutionDisplay(Display):
             invalid, or matplotlib is not installed.
         """
         _check_shows_cuts(kind, cut_proba, true_cuts)
-        display = cls(
-            segment_topic,
-            doc_topic=doc_topic,
-            topic_names=topic_names,
-            boundaries=boundaries,
-            part_names=part_names,
-            cut_proba=cut_proba,
-            true_cuts=true_cuts,
-        )
-        return display.plot(ax, kind=kind, n_topics=n_topics, smooth=smooth, colors=colors)
+        return cls._show(locals())
 
     def plot(
         self,
@@ -585,10 +558,6 @@ class TopicEvolutionDisplay(Display):
             The color of each topic. None: with up to 20 topics, each topic has a fixed color, so
             documents can be compared; with more, colors follow the rank in the document and repeat
             from the 21st topic on.
-
-        Returns
-        -------
-        self
 
         Raises
         ------

@@ -82,11 +82,6 @@ class TraceDisplay(Display):
         estimator : fitted estimator
             With an attribute ``trace_``.
         names, ax
-            See `plot`.
-
-        Returns
-        -------
-        TraceDisplay
 
         Raises
         ------
@@ -111,13 +106,7 @@ class TraceDisplay(Display):
         Parameters
         ----------
         trace : Trace
-            See the class.
         names, ax
-            See `plot`.
-
-        Returns
-        -------
-        TraceDisplay
 
         Raises
         ------
@@ -136,10 +125,6 @@ class TraceDisplay(Display):
             ``layout="constrained"``, which makes room for labels.
         names : list of str, default=None
             Scalars to show, in this order. None: all scalars that varied.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -273,11 +258,6 @@ class LowerBoundDisplay(Display):
         names : list of n_estimators str, default=None
             Names of the fits. None: only the best fit is marked.
         kind, ax
-            See `plot`.
-
-        Returns
-        -------
-        LowerBoundDisplay
 
         Raises
         ------
@@ -304,10 +284,6 @@ class LowerBoundDisplay(Display):
             "bound": the bounds themselves. "gap": the distances below the highest bound, on a
             logarithmic scale, which shows the last steps as well as the first; the last bound of
             the best fit cannot be shown.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -434,7 +410,6 @@ class ComponentCountDisplay(Display):
             `AdaptiveTopicModel` with ``n_components="auto"``: `n_components_distribution_`. Or an
             `HDPHMMLT`: the numbers of states in use of the kept sweeps in its `trace_`.
         ax : matplotlib Axes, default=None
-            See `plot`.
 
         Returns
         -------
@@ -478,15 +453,6 @@ class ComponentCountDisplay(Display):
         ----------
         ax : matplotlib Axes, default=None
             Where to draw. None: in a new figure.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         shown = np.flatnonzero(self.probabilities >= _LEAST)
         numbers = np.arange(shown[0], shown[-1] + 1)

@@ -161,15 +161,8 @@ class TransitionDisplay(Display):
             are used if it has them. With `merge_overlapping`, the transitions are those of states:
             means over their components, by their shares.
         kind, states
-            See `plot`.
         state_names : list of n_states str, default=None
-            See the class.
         scale, include_values, min_probability, cmap, ax
-            See `plot`.
-
-        Returns
-        -------
-        TransitionDisplay
 
         Raises
         ------
@@ -182,16 +175,7 @@ class TransitionDisplay(Display):
         cls._check_model(estimator, "a hidden Markov model", "transmat_", "startprob_")
         transmat, startprob, shares = _merge_components(estimator)
         locations = getattr(estimator, "locations_", None)
-        display = cls(transmat, startprob, locations, shares, state_names=state_names)
-        return display.plot(
-            ax,
-            kind=kind,
-            states=states,
-            scale=scale,
-            include_values=include_values,
-            min_probability=min_probability,
-            cmap=cmap,
-        )
+        return cls._show(locals())
 
     def plot(
         self,
@@ -229,10 +213,6 @@ class TransitionDisplay(Display):
             in [0, 1].
         cmap : matplotlib colormap or its name, default=None
             None: from yellow to blue, with dark colors for high probabilities.
-
-        Returns
-        -------
-        self
 
         Raises
         ------
@@ -471,15 +451,8 @@ class FactorDisplay(Display):
         estimator : fitted hidden Markov model
             With attributes ``factors_`` and ``state_shares_``.
         states : array-like of int, default=None
-            See `plot`.
         factor_names : list of n_factors str, default=None
-            See the class.
         cmap, ax
-            See `plot`.
-
-        Returns
-        -------
-        FactorDisplay
 
         Raises
         ------
@@ -498,8 +471,7 @@ class FactorDisplay(Display):
                 "factors_): its emission is not a BinaryFactorEmission."
             )
         shares = getattr(estimator, "state_shares_", None)
-        display = cls(estimator.factors_, shares, factor_names=factor_names)
-        return display.plot(ax, states=states, cmap=cmap)
+        return cls._show(locals(), factors=estimator.factors_)
 
     def plot(self, ax: Any = None, *, states: ArrayLike | None = None, cmap: Any = "Blues") -> Self:
         """Draw the matrix.
@@ -514,10 +486,6 @@ class FactorDisplay(Display):
             first; if no shares are known, all states in order.
         cmap : matplotlib colormap or its name, default="Blues"
             Colors from 0 to 1.
-
-        Returns
-        -------
-        self
 
         Raises
         ------

@@ -46,11 +46,8 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
 
     Parameters
     ----------
-    character_order : int, default=4
-        Length of the n-grams of letters.
+    character_order
     max_word_length : int, default=12
-        Largest number L of characters in a word. If a twentieth of the words or more have it,
-        `fit` warns.
     max_collocation_length : int, default=24
         Largest number of characters in a collocation, from `max_word_length` to 64. If a
         twentieth of the collocations or more have it, `fit` warns.
@@ -61,72 +58,35 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
     stop_prior : (float, float), default=(1.0, 1.0)
         Parameters p and q of the Beta prior on a learned `stop_probability`, in [1e-8, 1e8].
     length_correction : {"none", "poisson"} or (max_word_length,) array, default="none"
-        Factors g_k of words of k letters. "none": 1. "poisson": the factors for which lengths of
-        new words are Poisson(lambda), from 1 to L; the lengths under the letter model alone are
-        estimated from drawn words after each sweep, and held fixed during the next. An array: fixed
-        positive factors.
     word_length : float, "entropy" or "auto", default="entropy"
         lambda, the mean of Poisson lengths of new words before truncation at L, only with
         ``length_correction="poisson"``. "entropy": 160 / H^2, at least 1 and at most 7, for
         characters of an entropy of H bits in X. "auto": learned under `length_prior` in sweeps that
         are not annealed.
-    length_prior : (float, float) or None, default=None
-        Shape and rate of the Gamma prior on lambda; its mean is the initial value. None: shape 4
-        and the mean of "entropy". Only with ``length_correction="poisson"``.
+    length_prior
     end_probability : float or "auto", default=0.1
         p_$: share of the base of collocations that goes to the end of the sentence. The rest is the
         price of a new collocation. "auto": learned under `end_probability_prior`, from the numbers
         of tables of ends and of collocations.
-    end_probability_prior : (float, float), default=(1.0, 1.0)
-        Parameters p and q of the Beta prior on a learned `end_probability`, in [1e-8, 1e8].
+    end_probability_prior
     discount : float, (collocations, words, characters) or "auto", default="auto"
         Discounts d, in [0, 1). "auto": one for collocations, one for words, and one for each length
         of context of characters, learned under `discount_prior`. In a triple, each entry is "auto"
         or a number; the entry for characters may be an array with one value per length of context.
-    discount_prior : (float, float), default=(1.0, 1.0)
-        Parameters p and q of the Beta prior on a learned `discount`, in [1e-8, 1e8].
+    discount_prior
     concentration : float, (collocations, words, characters) or "auto", default="auto"
-        Concentrations theta > 0, specified like discounts.
-    concentration_prior : (float, float), default=(1.0, 0.1)
-        Shape and rate of the Gamma prior on a learned `concentration`, in [1e-8, 1e8].
+    concentration_prior
     init : {"online", "whole"}, default="online"
         The initial state. "online": strings are cut one after the other, the shortest first,
         starting from empty restaurants; this is done twice, the second time with the parameters
         learned in the first pass. "whole": strings are cut only where necessary.
-    anneal : (float, int), "auto" or None, default="auto"
-        Temperature T of the first sweep, and the sweep at which it has fallen to 1: a segmentation
-        of a string is drawn in proportion to its probability to the power of 1 / T. These sweeps
-        have to be part of the burn-in. "auto": 1.5, and 15 or the whole burn-in if that is shorter.
-        None: no annealing.
+    anneal
     predict_method : {"mbr", "viterbi"}, default="mbr"
         "mbr": the words with the largest sum of posterior probabilities minus `word_price`,
         averaged over the stored samples of all chains. "viterbi": the words of the most probable
         collocations and words under the last sample of the chain with the highest mean log joint.
-    word_price : float, default=0.2
-        Price of each word with "mbr": larger prices give fewer words.
-    max_iter : int, default=30
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
-    thin : int, default=2
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
-    n_samples : int, default=5
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=4
-        Number of independent chains, each with its own initial state.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    word_price, max_iter, burn_in, thin, n_samples, n_chains, warm_start, n_jobs, random_state,
+    verbose
 
     Attributes
     ----------
@@ -139,33 +99,11 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
         Posterior means, or the given values.
     stop_probability_ : float
         s: its posterior mean, or the given value.
-    lexicon_ : list of str, or of arrays of ids
-        Words by their expected number of tokens in the training strings, the most frequent first.
-    lexicon_counts_ : (n_words,) array
-        Expected numbers, as means over the stored samples of all chains.
-    alphabet_ : list of str or None
-        Characters, if X contains strings. A character is a code point.
+    lexicon_, lexicon_counts_, alphabet_
     word_discounts_, word_concentrations_ : (1,) arrays
         Posterior means, or the given values: words have no context.
-    character_discounts_, character_concentrations_ : (character_order,) arrays
-        Posterior means, or the given values; entry m belongs to contexts of m symbols.
-    word_length_ : float
-        lambda: its posterior mean, or the given value. Only with ``length_correction="poisson"``.
-    end_probability_ : float
-        p_$: its posterior mean, or the given value.
-    segmentations_ : list of lists of words
-        The training strings in the segmentation of the last sweep of the best chain. Only with
-        ``warm_start=True``.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_words_ : int
-        Size of the alphabet.
-    n_features_in_ : int
-        Size of the alphabet, or the length of a string if X was an array or a data frame.
+    character_discounts_, character_concentrations_, word_length_, end_probability_, segmentations_,
+    trace_, n_iter_, convergence_, n_words_, n_features_in_
     feature_names_in_ : array
         Only if X was a data frame with string column names.
 
@@ -235,33 +173,7 @@ class CollocationPitmanYorLM(NestedPitmanYorLM):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.character_order = character_order
-        self.max_word_length = max_word_length
-        self.max_collocation_length = max_collocation_length
-        self.stop_probability = stop_probability
-        self.stop_prior = stop_prior
-        self.length_correction = length_correction
-        self.word_length = word_length
-        self.length_prior = length_prior
-        self.end_probability = end_probability
-        self.end_probability_prior = end_probability_prior
-        self.discount = discount
-        self.discount_prior = discount_prior
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.init = init
-        self.anneal = anneal
-        self.predict_method = predict_method
-        self.word_price = word_price
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     # Validation
 

@@ -13,16 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import (
-    as_array,
-    as_floats,
-    check_beta_prior,
-    check_concentration,
-    check_discount,
-    check_gamma_prior,
-    check_memory,
-    shorten,
-)
+from skdp._checks import as_array, as_floats, check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
 from skdp._fit._estimator import StreamMixin
 from skdp._numeric import Floats
@@ -31,12 +22,7 @@ from skdp._sklearn_compat import HasMethods, Interval, StrOptions, with_callback
 from skdp.data import TokenSequences, check_sentences
 from skdp.language._base import NgramLanguageModel
 from skdp.language._ngram._trie import NgramData, NgramSampler, NgramTrie, write_arpa
-from skdp.processes._franchise import (
-    FranchisePriors,
-    InterpolatedModel,
-    LawAverages,
-    check_by_depth,
-)
+from skdp.processes._franchise import FranchisePriors, InterpolatedModel, LawAverages, check_laws
 
 _N_LAWS = 6
 """Number of discounts and concentrations without an order; longer contexts share the last."""
@@ -78,20 +64,10 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
         Whether the end of a sentence is an event, the last of its outcomes. If not, the model does
         not cover lengths.
     max_iter : int, default=60
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
+    burn_in
     thin : int, default=1
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
     n_samples : int, default=20
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=1
-        Number of independent chains. Attributes come from the one with the highest mean log joint,
-        probabilities from all.
+    n_chains
     stream_sweeps : int, default=20
         Number of sweeps of each later call of `partial_fit`.
     stream_window : int or None, default=None
@@ -102,15 +78,7 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
         distribution of the empty context. A language model stands for its distribution of single
         words without context; because cloning would discard its fit, wrap it in
         :class:`~sklearn.frozen.FrozenEstimator` in a grid search. None: uniform.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -128,10 +96,7 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
     trace_ : Trace
         Scalars of every kept sweep of every chain: log_joint and, for each m, discount_m,
         concentration_m and tables_m.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
+    n_iter_, convergence_
     n_words_ : int
         Size of the vocabulary.
     n_features_in_ : int
@@ -226,24 +191,7 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.order = order
-        self.discount = discount
-        self.discount_prior = discount_prior
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.end_of_sequence = end_of_sequence
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.stream_sweeps = stream_sweeps
-        self.stream_window = stream_window
-        self.base = base
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     # Validation
 
@@ -256,12 +204,7 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
         what = f"number of words in a context from 0 to {n - 1}"
         if self.order is None:
             what += " and more"
-        return FranchisePriors(
-            check_by_depth(self.discount, "discount", n, check_discount, what),
-            check_by_depth(self.concentration, "concentration", n, check_concentration, what),
-            check_beta_prior(self.discount_prior, "discount_prior"),
-            check_gamma_prior(self.concentration_prior, "concentration_prior"),
-        )
+        return check_laws(self, n, what)
 
     def _n_laws(self) -> int:
         if self.order is not None:
@@ -350,13 +293,10 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
     def _fitted_attributes(self, state: FitState, *, final: bool = False) -> dict[str, Any]:
         attributes = super()._fitted_attributes(state, final=final)
         best = state.runs[attributes["_best_chain"]]
-        discounts, concentrations, n_tables = best.averages.means()
         trie = best.sampler.context_index
         return {
             **attributes,
-            "discounts_": discounts,
-            "concentrations_": concentrations,
-            "n_tables_": n_tables,
+            **best.averages.means(),
             "n_contexts_": trie.layout.n_nodes_by_law(),
             "_trie": trie,
             "base_": best.sampler.base,

@@ -99,9 +99,7 @@ class KneserNeyLM(NgramLanguageModel, EstimatorMixin, BaseEstimator):
     }  # fmt: skip
 
     def __init__(self, order: int = 3, *, discount: Any = "modified", end_of_sequence: bool = True):
-        self.order = order
-        self.discount = discount
-        self.end_of_sequence = end_of_sequence
+        self._store(locals())
 
     def _check_discounts(self) -> Floats | None:
         """Return (order, 3) discounts, or None if they depend on the data."""

@@ -92,9 +92,7 @@ class LanguageModelClassifier(
     def __init__(
         self, estimator: Any, *, class_prior: Any = "empirical", n_jobs: int | None = None
     ):
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.n_jobs = n_jobs
+        self._store(locals())
 
     def _check_prior(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the log probability of each class."""

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_beta_prior, check_gamma_prior, check_memory
+from skdp._checks import check_beta_prior, check_memory
 from skdp._fit import ChainEstimator, FitState
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import Role, derive_stream
@@ -43,14 +43,10 @@ from skdp.language._nested._model import (
     split_texts,
 )
 from skdp.language._nested._sampler import NestedSampler, Settings, Strings
+from skdp.processes._franchise import check_law_priors
 
 
-class NestedPitmanYorLM(
-    OfWords,
-    TransformerMixin,
-    ChainEstimator,
-    auto_wrap_output_keys=None,  # type: ignore[call-arg]  # of the mixin's __init_subclass__
-):
+class NestedPitmanYorLM(OfWords, TransformerMixin, ChainEstimator, auto_wrap_output_keys=None):
     r"""Nested Pitman-Yor language model for words in text without spaces.
 
     The model cuts strings into words without a dictionary. Words follow a hierarchical Pitman-Yor
@@ -124,28 +120,12 @@ class NestedPitmanYorLM(
     word_price : float, default=0.2
         Price of each word with "mbr": larger prices give fewer words.
     max_iter : int, default=30
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
+    burn_in
     thin : int, default=2
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
     n_samples : int, default=5
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
     n_chains : int, default=4
         Number of independent chains, each with its own initial state.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -167,10 +147,7 @@ class NestedPitmanYorLM(
         ``warm_start=True``.
     trace_ : Trace
         Scalars of every kept sweep of every chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
+    n_iter_, convergence_
     n_words_ : int
         Size of the alphabet.
     n_features_in_ : int
@@ -272,32 +249,7 @@ class NestedPitmanYorLM(
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.word_order = word_order
-        self.character_order = character_order
-        self.max_word_length = max_word_length
-        self.length_correction = length_correction
-        self.word_length = word_length
-        self.length_prior = length_prior
-        self.end_probability = end_probability
-        self.end_probability_prior = end_probability_prior
-        self.discount = discount
-        self.discount_prior = discount_prior
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.init = init
-        self.anneal = anneal
-        self.type_moves = type_moves
-        self.predict_method = predict_method
-        self.word_price = word_price
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -327,8 +279,7 @@ class NestedPitmanYorLM(
             check_levels(
                 self.concentration, "concentration", orders, CONCENTRATIONS, "from 1e-8 to 1e8"
             ),
-            check_beta_prior(self.discount_prior, "discount_prior"),
-            check_gamma_prior(self.concentration_prior, "concentration_prior"),
+            *check_law_priors(self),
             self.init,
             check_anneal(self.anneal, self._burn_in()),
             float(type_moves),

@@ -104,8 +104,8 @@ class PitmanYorMixture(RowMixture):
     stream_sweeps : int, default=20
         Number of sweeps of each later call of `partial_fit`.
     stream_window : int or None, default=None
-        Number of samples to keep in a stream: the oldest leave in later calls of `partial_fit`, as if
-        they had never come. None: all.
+        Number of samples to keep in a stream: the oldest leave in later calls of `partial_fit`,
+        as if they had never come. None: all.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
@@ -383,8 +383,8 @@ class DPMixture(RowMixture):
     stream_sweeps : int, default=20
         Number of sweeps of each later call of `partial_fit`.
     stream_window : int or None, default=None
-        Number of samples to keep in a stream: the oldest leave in later calls of `partial_fit`, as if
-        they had never come. None: all.
+        Number of samples to keep in a stream: the oldest leave in later calls of `partial_fit`,
+        as if they had never come. None: all.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.

@@ -11,38 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
-from skdp._checks import as_array, is_number, shorten
+from skdp._checks import (
+    as_array,
+    check_beta_prior,
+    check_concentration,
+    check_discount,
+    check_gamma_prior,
+    is_number,
+    shorten,
+)
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
-from skdp._part import ChainComponent
-from skdp.processes._kernels_franchise import (
-    SMALLEST,
-    Cells,
-    Nodes,
-    PathScratch,
-    ProcessParameters,
-    count_customers,
-    draw_concentrations,
-    draw_discount_by_node,
-    draw_discount_of_pairs,
-    draw_discount_of_sizes,
-    draw_log_concentration,
-    log_sizes_given,
-    log_tables_by_node,
-    log_tables_given,
-    seat_customers,
-    sum_log_stirling,
-    sweep_cells,
-    unseat_customers,
-)
+from skdp._part import ChainComponent, ChainState
+from skdp.processes import _kernels_franchise as kernels
+from skdp.processes import _kernels_table_counts as table_kernels
 from skdp.processes._kernels_interpolated import add_distributions, add_probabilities, find_cells
-from skdp.processes._kernels_table_counts import (
-    FEW,
-    MOST_ROWS,
-    count_pairs,
-    count_values,
-    sum_log_seatings,
-)
 from skdp.processes._network_tables import StirlingRatios, plan_ratios
 
 # Draws of the discount and the concentration shared by the restaurants of one depth.
@@ -67,7 +50,7 @@ class Histogram(NamedTuple):
     def of(cls, numbers: NDArray[np.int32]) -> Histogram:
         """Return the histogram of numbers without zeros and ones, which are uninformative."""
         few, many = np.zeros(_FEW_VALUES, np.int64), np.empty(len(numbers), np.int32)
-        many = many[: count_values(numbers, few, many)]
+        many = many[: table_kernels.count_values(numbers, few, many)]
         few_values = np.flatnonzero(few)
         values, counts = np.unique(many, return_counts=True)
         return cls(
@@ -93,7 +76,7 @@ class Sizes(Histogram):
 
     def log_seatings(self, discount: float) -> float:
         """Return log prod_s (1 - d)_(s - 1), the factor of the seats that depends on d."""
-        return float(log_sizes_given(discount, *self))
+        return float(kernels.log_sizes_given(discount, *self))
 
 
 class CellPairs(NamedTuple):
@@ -106,8 +89,11 @@ class CellPairs(NamedTuple):
     @classmethod
     def of(cls, cells: Ints, customers: Ints, tables: Ints) -> CellPairs:
         """Return the pairs of `cells`, given the customers and tables of all cells."""
-        few, many = np.zeros((FEW + 1, FEW), np.int64), np.empty((len(cells), 2), np.int32)
-        many = many[: count_pairs(cells, customers, tables, few, many)]
+        few, many = (
+            np.zeros((table_kernels.FEW + 1, table_kernels.FEW), np.int64),
+            np.empty((len(cells), 2), np.int32),
+        )
+        many = many[: table_kernels.count_pairs(cells, customers, tables, few, many)]
         n, t = np.nonzero(few)
         keys, counts = np.unique(many[:, 0] * np.int64(2**32) + many[:, 1], return_counts=True)
         return cls(
@@ -118,12 +104,12 @@ class CellPairs(NamedTuple):
 
     def arguments(self) -> tuple[Any, ...]:
         """Return the arguments of `sum_log_seatings` after the discount."""
-        width = int(self.tables[self.customers <= MOST_ROWS].max(initial=1)) + 1
+        width = int(self.tables[self.customers <= table_kernels.MOST_ROWS].max(initial=1)) + 1
         return (*self, *_NO_RATIOS, np.empty((3, width)))
 
     def log_seatings(self, discount: float) -> float:
         """Return log prod S_d(c, t), up to terms that do not depend on d."""
-        return float(sum_log_seatings(discount, *self.arguments()))
+        return float(table_kernels.sum_log_seatings(discount, *self.arguments()))
 
 
 class Seats(NamedTuple):
@@ -146,7 +132,7 @@ class Seats(NamedTuple):
     def log_likelihood(self, discount: float, concentration: Any) -> float:
         """Return log p(tables | d, theta), up to terms that do not depend on d and theta."""
         total = 0.0 if self.cells is None else self.cells.log_seatings(discount)
-        log_tables = log_tables_by_node if self.by_node else log_tables_given
+        log_tables = kernels.log_tables_by_node if self.by_node else kernels.log_tables_given
         return total + float(log_tables(discount, concentration, *self.restaurants()))
 
 
@@ -162,10 +148,12 @@ def slice_discount(
     assert seats.cells is not None
     cells, restaurants = seats.cells.arguments(), seats.restaurants()
     if seats.by_node:
-        draw = draw_discount_by_node
+        draw = kernels.draw_discount_by_node
+    elif isinstance(seats.cells, Sizes):
+        draw = kernels.draw_discount_of_sizes
     else:
-        draw = draw_discount_of_sizes if isinstance(seats.cells, Sizes) else draw_discount_of_pairs
-    start = min(max(discount, SMALLEST), 1.0 - SMALLEST)
+        draw = kernels.draw_discount_of_pairs
+    start = min(max(discount, kernels.SMALLEST), 1.0 - kernels.SMALLEST)
     return float(draw(start, width, _MAX_STEPS, rng, *prior, concentration, cells, restaurants))
 
 
@@ -177,10 +165,9 @@ def slice_concentration(
     rng: NDArray[np.uint64],
 ) -> float:
     """Return the next theta of a chain that leaves p(theta | tables, d) invariant; prior: Gamma."""
-    start = math.log(concentration)
-    return math.exp(
-        draw_log_concentration(start, 2.0, _MAX_STEPS, rng, discount, *prior, seats.restaurants())
-    )
+    start, restaurants = math.log(concentration), seats.restaurants()
+    draw = kernels.draw_log_concentration
+    return math.exp(draw(start, 2.0, _MAX_STEPS, rng, discount, *prior, restaurants))
 
 
 # The layout and the tables of a franchise.
@@ -332,7 +319,9 @@ class Franchise(ChainComponent):
         self.node_tables = np.zeros(int(layout.node_ptr[-1]), np.int32)
         for m in range(layout.n_depths - 1, -1, -1):
             cells = layout.cells_at(m)
-            count_customers(cells.start, cells.stop, layout.observed, self._cells(), self._nodes())
+            kernels.count_customers(
+                cells.start, cells.stop, layout.observed, self._cells(), self._nodes()
+            )
 
     def extended(
         self,
@@ -355,7 +344,7 @@ class Franchise(ChainComponent):
         other.discount = self.discount.copy()
         depths = np.searchsorted(layout.cell_ptr, arrivals, side="right") - 1
         laws, cells, nodes = other._laws(), other._cells(), other._nodes()
-        seat_customers(arrivals, depths, cells, nodes, laws, other._make_scratch(), rng)
+        kernels.seat_customers(arrivals, depths, cells, nodes, laws, other._make_scratch(), rng)
         other.attach(layout, base)
         return other
 
@@ -363,25 +352,25 @@ class Franchise(ChainComponent):
         """Remove an observed customer from each of some cells, in turn."""
         depths = np.searchsorted(self.layout.cell_ptr, cells, side="right") - 1
         known = self._cells(), self._nodes(), self._laws(), self._make_scratch()
-        unseat_customers(cells, depths, *known, rng)
+        kernels.unseat_customers(cells, depths, *known, rng)
 
-    def _cells(self) -> Cells:
-        return Cells(self.customers, self.tables, self.layout.parent, self.layout.node)
+    def _cells(self) -> kernels.Cells:
+        return kernels.Cells(self.customers, self.tables, self.layout.parent, self.layout.node)
 
-    def _nodes(self) -> Nodes:
-        return Nodes(self.node_customers, self.node_tables)
+    def _nodes(self) -> kernels.Nodes:
+        return kernels.Nodes(self.node_customers, self.node_tables)
 
-    def _laws(self) -> ProcessParameters:
+    def _laws(self) -> kernels.ProcessParameters:
         """Return discounts, concentrations, and the corresponding ratios of Stirling numbers."""
         if self._ratios is None:
             self._ratios = self._make_ratios()
         by_node, laws = self.priors.by_node, self.layout.laws
         concentration = self.concentration if by_node else self.concentration[laws]
-        return ProcessParameters(
+        return kernels.ProcessParameters(
             self.discount[laws], concentration, by_node, self._base, *self._ratios
         )
 
-    def nodes_and_laws(self) -> tuple[Nodes, ProcessParameters]:
+    def nodes_and_laws(self) -> tuple[kernels.Nodes, kernels.ProcessParameters]:
         """Return counts of restaurants and laws, for kernels that only read them."""
         return self._nodes(), self._laws()
 
@@ -415,9 +404,9 @@ class Franchise(ChainComponent):
         laws = self.layout.laws
         return (ends - sizes)[laws], ends[laws]
 
-    def _make_scratch(self) -> PathScratch:
+    def _make_scratch(self) -> kernels.PathScratch:
         n = self.layout.n_depths
-        return PathScratch(np.zeros(n, np.int32), np.zeros(n + 1))
+        return kernels.PathScratch(np.zeros(n, np.int32), np.zeros(n + 1))
 
     def sweep(self, rng: NDArray[np.uint64], chosen: Ints | None = None) -> None:
         """Redraw tables, from the deepest depth up, then discounts and concentrations.
@@ -433,7 +422,7 @@ class Franchise(ChainComponent):
                 chosen = chosen[chosen >= 0]
             visited = [of_depth[most[of_depth] > 0] for of_depth in visited]
         for m in range(self.layout.n_depths - 1, -1, -1):
-            sweep_cells(visited[m], m, most, cells, nodes, laws, scratch, rng)
+            kernels.sweep_cells(visited[m], m, most, cells, nodes, laws, scratch, rng)
         if self.priors.discount is None or self.priors.concentration is None:
             self._draw_laws(rng)
 
@@ -454,7 +443,7 @@ class Franchise(ChainComponent):
                 continue
             theta, prior = self._concentration_of(law), priors.concentration_prior
             if priors.by_node:  # in place
-                draw_concentrations(d, theta, *seats.restaurants(), *prior, rng)
+                kernels.draw_concentrations(d, theta, *seats.restaurants(), *prior, rng)
             else:
                 self.concentration[law] = slice_concentration(seats, d, theta, prior, rng)
 
@@ -502,7 +491,7 @@ class Franchise(ChainComponent):
             depths = self.layout.depths_of(law)
             if depths:  # the first depth has the most customers in a cell, so the largest table
                 total += self._seats(law, None).log_likelihood(d, theta)
-                total += sum_log_stirling(*self._pairs(law), depths[0], laws)
+                total += kernels.sum_log_stirling(*self._pairs(law), depths[0], laws)
             if self.priors.discount is None:
                 total += _log_beta(d, *self.priors.discount_prior)
             if self.priors.concentration is None:
@@ -819,18 +808,19 @@ class LawAverages:
         self.n_tables = self.n_tables + franchise.tables_by_law()
         self.n += 1
 
-    def means(self) -> tuple[Floats, Floats, Floats]:
-        """Return the means of discounts, concentrations (by depth or restaurant) and tables."""
-        return self.discount / self.n, self.concentration / self.n, self.n_tables / self.n
+    def means(self) -> dict[str, Any]:
+        """Return the means, by depth or concentrations by restaurant, as attributes of a fit."""
+        return {
+            "discounts_": self.discount / self.n,
+            "concentrations_": self.concentration / self.n,
+            "n_tables_": self.n_tables / self.n,
+        }
 
 
-class FranchiseState:
+class FranchiseState(ChainState):
     """The state of a chain after a sweep: a live, read-only view, which `copy` detaches."""
 
     # Lists have an array for each depth, beginning with the broadest contexts.
-
-    def __init__(self, sampler: FranchiseSampler):
-        self._sampler: Any = sampler
 
     def _by_depth(self, array: NDArray[Any]) -> list[NDArray[Any]]:
         layout = self._sampler.context_index.layout
@@ -842,6 +832,12 @@ class FranchiseState:
         return [
             node - layout.nodes_at(m).start for m, node in enumerate(self._by_depth(layout.node))
         ]
+
+    @property
+    def contexts(self) -> list[NDArray[Any]]:
+        """The context of each cell, (n_cells, depth), the values that make up the context."""
+        index = self._sampler.context_index
+        return [index.contexts_at(m)[places] for m, places in enumerate(self._places())]
 
     @property
     def tables(self) -> list[Ints]:
@@ -866,19 +862,29 @@ class FranchiseState:
             return [as_readonly(part) for part in franchise.concentrations_by_law()]
         return as_readonly(franchise.concentration)
 
-    def log_joint(self) -> float:
-        """Return log p(outcomes, tables, discounts, concentrations), including all constants."""
-        return float(self._sampler.log_joint())
 
-    def copy(self) -> Self:
-        """Return a copy of the state that later sweeps do not change."""
-        return type(self)(self._sampler.copy())
+# Checks of the parameters of estimators: discounts and concentrations, with a value for each depth.
 
 
-# Checks of parameters with a value for each depth.
+def check_law_priors(estimator: Any) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the priors on learned discounts and concentrations."""
+    return (
+        check_beta_prior(estimator.discount_prior, "discount_prior"),
+        check_gamma_prior(estimator.concentration_prior, "concentration_prior"),
+    )
 
 
-def check_by_depth(
+def check_laws(estimator: Any, n: int, what: str, *, by_node: bool = False) -> FranchisePriors:
+    """Return the discounts and concentrations of n depths, called `what`, or their priors."""
+    discount = _check_by_depth(estimator.discount, "discount", n, check_discount, what)
+    concentration = _check_by_depth(
+        estimator.concentration, "concentration", n, check_concentration, what
+    )
+    by_node = by_node and concentration is None
+    return FranchisePriors(discount, concentration, *check_law_priors(estimator), by_node)
+
+
+def _check_by_depth(
     value: Any, name: str, n: int, check: Callable[[Any], float], what: str
 ) -> Floats | None:
     """Return a checked value for each of n depths, called `what`; None if they are to be drawn."""

@@ -192,16 +192,11 @@ def _visit_customers(x, m, most, cells, nodes, laws, path, chance, rng):
                     return
                 left -= int(idle) + 1
                 v = next_double(rng)
-            dropped = v * (1.0 - stays) < drops
+            adds = v * (1.0 - stays) >= drops
         else:
             left -= 1
-            dropped = True
-        if not dropped:
-            cells.tables[x] += 1
-            nodes.tables[u] += 1
-            if m > 0:
-                _enter(m - 1, cells, nodes, laws, path, chance, rng)
-        else:
+            adds = False
+        if not adds:
             cells.tables[x] -= 1
             nodes.tables[u] -= 1
             if m > 0:
@@ -209,11 +204,12 @@ def _visit_customers(x, m, most, cells, nodes, laws, path, chance, rng):
                 _find_chances(m, cells, nodes, laws, path, chance)
             joins = c - 1 - d * (t - 1)
             opens = (theta + d * nodes.tables[u]) * chance[m]
-            if next_double(rng) * (joins + opens) >= joins:
-                cells.tables[x] += 1
-                nodes.tables[u] += 1
-                if m > 0:
-                    _enter(m - 1, cells, nodes, laws, path, chance, rng)
+            adds = next_double(rng) * (joins + opens) >= joins
+        if adds:
+            cells.tables[x] += 1
+            nodes.tables[u] += 1
+            if m > 0:
+                _enter(m - 1, cells, nodes, laws, path, chance, rng)
         _find_chances(m, cells, nodes, laws, path, chance)
 
 

@@ -21,26 +21,8 @@ from skdp._checks import (
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import njit
 from skdp._numeric._random import Role, derive_stream, make_seed_sequence
-from skdp.processes._kernels_stirling import (
-    HEAD,
-    LARGEST_DISCOUNT,
-    PAIRS,
-    SMALLEST_COUNT,
-    clear_patches,
-    count_patches,
-    fill_ratios,
-    log_stirling,
-    open_ratio,
-    share_ratio,
-)
-from skdp.processes._kernels_table_counts import (
-    Network,
-    NetworkState,
-    run_btigs,
-    run_cmgs,
-    run_network,
-    run_ssa,
-)
+from skdp.processes import _kernels_stirling as stirling
+from skdp.processes import _kernels_table_counts as kernels
 
 # Generalized Stirling numbers: the table of ratios, and functions of arrays.
 
@@ -109,9 +91,9 @@ class StirlingRatios:
         cls, values: NDArray[np.float64], row_ptr: NDArray[np.int64], n_max: int, discount: float
     ) -> StirlingRatios:
         """Make a table in a given array, whose length and row offsets are from `plan_ratios`."""
-        fill_ratios(values, row_ptr, discount, np.zeros(np.diff(row_ptr).max() + 1))
+        stirling.fill_ratios(values, row_ptr, discount, np.zeros(np.diff(row_ptr).max() + 1))
         if len(values) > row_ptr[-1]:
-            clear_patches(values, row_ptr[-1], n_max, discount)
+            stirling.clear_patches(values, row_ptr[-1], n_max, discount)
         return cls(values, row_ptr, int(n_max), discount)
 
 
@@ -125,9 +107,9 @@ def plan_ratios(
     widths = np.minimum(widths, max_width)
     row_ptr = np.concatenate([[0], np.cumsum(widths + 1)]).astype(np.int64)
     n_patched = 0
-    if n_max >= SMALLEST_COUNT and discount <= LARGEST_DISCOUNT:
-        rows, columns = count_patches(n_max, discount)
-        n_patched = HEAD + rows * columns * PAIRS
+    if n_max >= stirling.SMALLEST_COUNT and discount <= stirling.LARGEST_DISCOUNT:
+        rows, columns = stirling.count_patches(n_max, discount)
+        n_patched = stirling.HEAD + rows * columns * stirling.PAIRS
     return row_ptr, int(row_ptr[-1]) + n_patched
 
 
@@ -135,15 +117,15 @@ def plan_ratios(
 def _log_stirling_each(n, t, a, values, row_ptr, out):
     """Write log S^n_t for each pair."""
     for i in range(n.shape[0]):
-        out[i] = log_stirling(values, row_ptr, n[i], t[i], a)
+        out[i] = stirling.log_stirling(values, row_ptr, n[i], t[i], a)
 
 
 @njit
 def _ratios_each(n, t, a, values, row_ptr, out):
     """Write U and V for each pair."""
     for i in range(n.shape[0]):
-        out[0, i] = share_ratio(values, row_ptr, n[i], t[i], a)
-        out[1, i] = open_ratio(values, row_ptr, n[i], t[i], a)
+        out[0, i] = stirling.share_ratio(values, row_ptr, n[i], t[i], a)
+        out[1, i] = stirling.open_ratio(values, row_ptr, n[i], t[i], a)
 
 
 def log_stirling_numbers(n: ArrayLike, t: ArrayLike, discount: float) -> NDArray[np.float64]:
@@ -387,7 +369,7 @@ def sample_network_tables(
     state = _first_state(counts, network)
     out = np.empty((n_sweeps, len(edges), n_dishes), dtype=np.int64)
     rng = derive_stream(make_seed_sequence(random_state), Role.SWEEP)
-    run_network(
+    kernels.run_network(
         counts, network, state, sampler == "cmgs", np.empty(n_nodes + 1), np.empty(n_max + 1), out,
         rng,
     )  # fmt: skip
@@ -474,7 +456,7 @@ def _check_weights(weights: Any, ptr: Places, edges: Places) -> Floats:
 def _make_network(
     ptr: Places, edges: Places, base: Floats, a: Floats, b: Floats, weights: Floats, is_drawn: bool,
     n_max: int,
-) -> Network:  # fmt: skip
+) -> kernels.Network:  # fmt: skip
     """Return the kernel's arguments."""
     above: list[set[int]] = []
     for j in range(len(ptr) - 1):
@@ -492,13 +474,13 @@ def _make_network(
     values = np.zeros((len(tables), max(len(table.values) for table in tables), 2))
     for padded, table in zip(values, tables, strict=True):
         padded[: len(table.values)] = table.values
-    return Network(
+    return kernels.Network(
         ptr, edges, ancestor_ptr, ancestors, base, a, b, table_of.astype(np.int64), values,
         first.row_ptr, weights, np.add.reduceat(weights, ptr[:-1]), is_drawn,
     )  # fmt: skip
 
 
-def _first_state(counts: Places, network: Network) -> NetworkState:
+def _first_state(counts: Places, network: kernels.Network) -> kernels.NetworkState:
     """Return the state with one table for each dish of a node, at the parent of largest weight."""
     customers, (n_nodes, n_dishes) = counts.copy(), counts.shape
     tables = np.zeros((len(network.parents), n_dishes), dtype=np.int64)
@@ -509,7 +491,7 @@ def _first_state(counts: Places, network: Network) -> NetworkState:
             customers[network.parents[edge]] += tables[edge]
     sums = np.add.reduceat(tables, network.ptr[:-1], axis=0)
     totals = np.stack([customers.sum(axis=1), sums.sum(axis=1)])
-    return NetworkState(customers, tables, sums, totals, tables.sum(axis=1))
+    return kernels.NetworkState(customers, tables, sums, totals, tables.sum(axis=1))
 
 
 # Table counts of one Pitman-Yor process with given dishes (Du, 2012, chapter 3).
@@ -592,11 +574,11 @@ def sample_table_counts(
     rng = derive_stream(make_seed_sequence(random_state), Role.SWEEP)
     customer_ptr = np.concatenate([[0], np.cumsum(counts)])
     if sampler == "ssa":
-        run_ssa(counts, base, a, b, customer_ptr, out, rng)
+        kernels.run_ssa(counts, base, a, b, customer_ptr, out, rng)
         return out
     ratios = StirlingRatios.for_counts(int(counts.max()), a)
     if sampler == "cmgs":
-        run_cmgs(counts, base, a, b, customer_ptr, ratios.values, ratios.row_ptr, out, rng)
+        kernels.run_cmgs(counts, base, a, b, customer_ptr, ratios.values, ratios.row_ptr, out, rng)
     else:
-        run_btigs(counts, base, a, b, ratios.values, ratios.row_ptr, out, rng)
+        kernels.run_btigs(counts, base, a, b, ratios.values, ratios.row_ptr, out, rng)
     return out

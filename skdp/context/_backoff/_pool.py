@@ -369,19 +369,13 @@ class BackoffState(FranchiseState):
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
 
     Lists have an array for each level, the broadest first: the root, if there is one, then the
-    levels in their order.
+    levels in their order. A context has the values of the columns so far.
     """
 
     @property
     def outcomes(self) -> list[Ints]:
         """The outcome of each cell, as an index into the classes."""
         return self._by_depth(self._sampler.context_index.outcome)
-
-    @property
-    def contexts(self) -> list[NDArray[Any]]:
-        """The context of each cell, (n_cells, columns so far)."""
-        tree = self._sampler.context_index
-        return [tree.contexts_at(m)[places] for m, places in enumerate(self._places())]
 
 
 class BackoffSampler(FranchiseSampler):
@@ -851,8 +845,3 @@ class PoolAverages:
             self.chains = [LawAverages() for _ in sampler.samplers]
         for averages, each in zip(self.chains, sampler.samplers, strict=True):
             averages.add(each)
-
-    def means(self) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """Yield the means of each chain: discounts, concentrations and tables."""
-        for averages in self.chains:
-            yield averages.means()

@@ -196,18 +196,6 @@ def set_link(i, j, c):
 
 
 @njit_loop
-def measure(codes, decay, distances):
-    """Write the distances of all pairs of contexts."""
-    for u in range(codes.shape[0]):
-        for v in range(codes.shape[0]):
-            total = 0.0
-            for n in range(codes.shape[1]):
-                if codes[u, n] != codes[v, n]:
-                    total += decay[n]
-            distances[u, v] = total
-
-
-@njit_loop
 def split_sums(codes, n, decay, repeats, distances, alike, unlike):
     """Write sums of similarities without column n, over others that agree in n and that differ."""
     for u in range(codes.shape[0]):

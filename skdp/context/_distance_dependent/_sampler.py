@@ -450,7 +450,9 @@ class ProductTable(_Product, _TableSimilarity):
         self._refresh()
 
     def _refresh(self) -> None:
-        kernels.measure(self._observations.codes, self.parameter, self._distances)
+        self._distances[:] = 0.0
+        for d in range(len(self.parameter)):
+            self._changed(d, 0.0)
         kernels.exponentiate(self._distances, self._similarities)
         self._accumulate(self._similarities)
 

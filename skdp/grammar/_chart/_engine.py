@@ -21,6 +21,8 @@ from skdp.grammar._chart._paths import (
 )
 from skdp.grammar._kernels import _lanes as lanes
 
+Words = Sentences | SentenceBatches
+
 
 class ExpectedCounts(NamedTuple):
     """Expected uses of every rule, summed over sentences; those without a tree add nothing."""
@@ -43,11 +45,7 @@ class TreeArrays(NamedTuple):
 
 
 def expected_counts(
-    sentences: Sentences | SentenceBatches,
-    weights: RuleWeights,
-    *,
-    dtype: Any = np.float64,
-    n_jobs: int | None = None,
+    sentences: Words, weights: RuleWeights, *, dtype: Any = np.float64, n_jobs: int | None = None
 ) -> ExpectedCounts:
     """Return log probabilities and the expected uses of rules, with sums of type `dtype`."""
     batches = SentenceBatches.of(sentences)
@@ -56,11 +54,7 @@ def expected_counts(
 
 
 def inside(
-    sentences: Sentences | SentenceBatches,
-    weights: RuleWeights,
-    *,
-    dtype: Any = np.float64,
-    n_jobs: int | None = None,
+    sentences: Words, weights: RuleWeights, *, dtype: Any = np.float64, n_jobs: int | None = None
 ) -> Floats:
     """Return the log of the summed weight of all trees of each sentence, (n,)."""
     batches = SentenceBatches.of(sentences)
@@ -69,11 +63,7 @@ def inside(
 
 
 def expected_symbols(
-    sentences: Sentences | SentenceBatches,
-    weights: RuleWeights,
-    *,
-    dtype: Any = np.float64,
-    n_jobs: int | None = None,
+    sentences: Words, weights: RuleWeights, *, dtype: Any = np.float64, n_jobs: int | None = None
 ) -> Floats:
     """Return the expected number of nodes of each symbol in each sentence, (n, S)."""
     batches = SentenceBatches.of(sentences)
@@ -83,7 +73,7 @@ def expected_symbols(
 
 
 def viterbi(
-    sentences: Sentences | SentenceBatches, weights: RuleWeights, *, n_jobs: int | None = None
+    sentences: Words, weights: RuleWeights, *, n_jobs: int | None = None
 ) -> tuple[Floats, TreeArrays]:
     """Return the log weight of the most probable tree of each sentence, (n,), and the trees."""
     # Ties are broken from the root downwards: the first of the best root symbols, then the first of
@@ -100,7 +90,7 @@ def viterbi(
 
 
 def sample_trees(
-    sentences: Sentences | SentenceBatches,
+    sentences: Words,
     weights: RuleWeights,
     streams: NDArray[np.uint64],
     *,

@@ -10,13 +10,8 @@ from numpy.typing import NDArray
 
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._numba import as_readonly
+from skdp.language._kernels import _collocations as kernels
 from skdp.language._kernels._collocation_seats import Collocations
-from skdp.language._kernels._collocations import (
-    empty_room,
-    find_best_words,
-    find_posteriors_of_words,
-    score_collocations,
-)
 from skdp.language._kernels._filter import empty_scratch
 from skdp.language._nested._layout import Spans, TextLayout, find_spans, lay_out, number_spans
 from skdp.language._nested._model import NestedModel, Reader, fill_restaurants, rank
@@ -223,11 +218,11 @@ def read_new(model: CollocationModel, layout: TextLayout) -> Reader:
     )
     longest, max_word = int(np.diff(text.ptr).max(initial=0)), text.span_ids.shape[1]
     return Reader(
-        (score_collocations, find_posteriors_of_words, find_best_words),
+        (kernels.score_collocations, kernels.find_posteriors_of_words, kernels.find_best_words),
         (
             f, text, of_words.prices, collocations,
             empty_scratch(longest, max_word, of_words.character_order),
-            empty_room(longest, max_word, model.max_length),
+            kernels.empty_room(longest, max_word, model.max_length),
         ),
     )  # fmt: skip
 

@@ -15,13 +15,8 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_log_beta, draw_slice, shuffle
 from skdp._part import ChainComponent, ChainState
 from skdp.inference._chain import check_interrupts
+from skdp.language._kernels import _sweeps as kernels
 from skdp.language._kernels._filter import empty_pairs, empty_scratch
-from skdp.language._kernels._sweeps import (
-    find_occurrences,
-    seat_strings,
-    sweep_strings,
-    sweep_types,
-)
 from skdp.language._kernels._words import draw_lengths
 from skdp.language._nested._layout import (
     TextLayout,
@@ -189,7 +184,9 @@ class NestedSampler(ChainComponent):
         self._scratch = empty_scratch(longest, s.max_length, s.character_order)
         self._pairs = empty_pairs(s.word_order, longest, s.max_length, for_reading=False)
         if s.type_moves:
-            self._occurrences = find_occurrences(self._layout.text, longest, self._most_sites())
+            self._occurrences = kernels.find_occurrences(
+                self._layout.text, longest, self._most_sites()
+            )
 
     def _lay_out(self) -> TextLayout:
         s = self.settings
@@ -246,7 +243,7 @@ class NestedSampler(ChainComponent):
     def _seat_all(self, order: Any, rng: NDArray[np.uint64]) -> None:
         """Seat segmented strings."""
         text = self._layout.text
-        seat_strings(self._f, text, self.prices, order, self.cuts, self._scratch, rng)
+        kernels.seat_strings(self._f, text, self.prices, order, self.cuts, self._scratch, rng)
 
     def _cut_where_needed(self) -> None:
         """Cut strings at known cuts, and split words that are too long as late as possible."""
@@ -283,7 +280,7 @@ class NestedSampler(ChainComponent):
 
     def _sweep_some(self, order: Any, power: float, seated: bool, rng: Any) -> int:
         """Redraw the words of some strings; return the number of accepted proposals."""
-        n_accepted: int = sweep_strings(
+        n_accepted: int = kernels.sweep_strings(
             self._f, self._layout.text, self.prices, order, self.cuts, power, seated,
             self._scratch, self._pairs, rng,
         )  # fmt: skip
@@ -315,7 +312,7 @@ class NestedSampler(ChainComponent):
         """Split or join words at all of their sites at once."""
         n_moves = int(np.ceil(self.settings.type_moves * len(self.cuts)))
         if n_moves and self.settings.max_length > 1:
-            self.n_flips = sweep_types(
+            self.n_flips = kernels.sweep_types(
                 self._f, self._layout.text, self.prices, self._occurrences, n_moves, self.cuts,
                 power, self._scratch, self.stream,
             )  # fmt: skip

@@ -17,12 +17,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import make_generator
 from skdp.data import TokenSequences
 from skdp.data._ragged import check_path, replace_file
-from skdp.language._kernels._trie import (
-    add_distributions_upwards,
-    add_probabilities_upwards,
-    draw_words,
-    reach,
-)
+from skdp.language._kernels import _trie as kernels
 from skdp.processes._franchise import (
     ContextIndex,
     FranchiseLayout,
@@ -186,7 +181,7 @@ class NgramTrie(ContextIndex):
     def _reach(self, symbols: Ints, slots: Places, positions: Places) -> LongestContexts:
         n = len(slots)
         found = LongestContexts(*(np.empty(n, np.int32) for _ in LongestContexts._fields))
-        reach(
+        kernels.reach(
             symbols, slots, positions, self.n_words, self.child_ptr, self.symbol, self.above,
             self.cell_ptr, self.outcome, self.leaf, as_readonly(self.text), *found,
         )  # fmt: skip
@@ -196,7 +191,7 @@ class NgramTrie(ContextIndex):
         self, model: InterpolatedModel, outcomes: Ints, found: LongestContexts, total: Floats
     ) -> None:
         """Add the probabilities of outcomes after contexts to `total`."""
-        add_probabilities_upwards(
+        kernels.add_probabilities_upwards(
             as_readonly(outcomes), *found, self.above, self.layout.parent, self.layout.node,
             model.mass, model.backoff, model.chain, model.base, total,
         )  # fmt: skip
@@ -205,7 +200,7 @@ class NgramTrie(ContextIndex):
         self, model: InterpolatedModel, found: LongestContexts, total: Floats
     ) -> None:
         """Add the distributions after contexts to the rows of `total`."""
-        add_distributions_upwards(
+        kernels.add_distributions_upwards(
             found.contexts, found.depths, found.tails, self.above, self.cell_ptr, self.outcome,
             model.mass, model.backoff, model.chain, model.top(), total,
         )  # fmt: skip
@@ -382,7 +377,7 @@ def draw_sequences(
     symbols = np.full(max_length + 1 + ends, trie.n_words, np.int32)
     sequences, ended = [], np.zeros(n_sequences, np.bool_)
     for i in range(n_sequences):
-        length = draw_words(
+        length = kernels.draw_words(
             symbols, trie.n_words, ends, trie.child_ptr, trie.symbol, trie.above, trie.leaf,
             as_readonly(trie.text), trie.cell_ptr, trie.outcome, cumulative, base_cumulative,
             model.chain, rng,
@@ -404,19 +399,14 @@ def join(sequences: list[Ints], n_words: int) -> TokenSequences:
 class NgramState(FranchiseState):
     """The state of a chain after a sweep: a live, read-only view; `copy` detaches it.
 
-    Lists have an array for each depth: the number of words of a context.
+    Lists have an array for each depth: the number of words of a context. Contexts are in reading
+    order; -1 is the beginning.
     """
 
     @property
     def words(self) -> list[Ints]:
         """The outcome of each cell: a word, or `n_words_` for the end."""
         return self._by_depth(self._sampler.context_index.outcome)
-
-    @property
-    def contexts(self) -> list[Ints]:
-        """The context of each cell, (n_cells, depth), in reading order; -1 is the beginning."""
-        trie = self._sampler.context_index
-        return [trie.contexts_at(m)[places] for m, places in enumerate(self._places())]
 
 
 class NgramData(NamedTuple):
