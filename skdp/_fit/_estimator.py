@@ -386,6 +386,10 @@ class ChainEstimator(IterativeEstimator):
     ----------
     n_iter_ : int
         Number of sweeps done.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain, "n_components" among them.
+    n_features_in_ : int
+        Number of columns.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -569,7 +573,16 @@ def keep_numbers(
 
 
 class StreamMixin:
-    """Mixin of models whose samples may come in batches; a subclass has `_check_batch`."""
+    """Mixin of models whose samples may come in batches; a subclass has `_check_batch`.
+
+    Parameters
+    ----------
+    stream_sweeps : int, default=20
+        Number of sweeps of each later call of `partial_fit`.
+    stream_window : int or None, default=None
+        Number of samples to keep in a stream: the oldest leave in later calls of `partial_fit`,
+        as if they had never come. None: all.
+    """
 
     stream_sweeps: int
     stream_window: int | None

@@ -67,12 +67,7 @@ class HierarchicalPitmanYorLM(StreamMixin, NgramLanguageModel, ChainEstimator):
     burn_in
     thin : int, default=1
     n_samples : int, default=20
-    n_chains
-    stream_sweeps : int, default=20
-        Number of sweeps of each later call of `partial_fit`.
-    stream_window : int or None, default=None
-        Number of samples to keep in a stream: the oldest leave in later calls of `partial_fit`,
-        as if they had never come. None: all.
+    n_chains, stream_sweeps, stream_window
     base : None, (n_outcomes,) array-like, or fitted language model, default=None
         Probabilities H of the words, and with `end_of_sequence` of the end, which are the base
         distribution of the empty context. A language model stands for its distribution of single

@@ -346,7 +346,66 @@ def _with_symbols(emission: CategoricalEmission, labels: Any) -> CategoricalEmis
 
 
 class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
-    """Base class: a subclass has `_check_hyper`, `_check_input`, `_start_sampler`, `_model_of`."""
+    """Base class: a subclass has `_check_hyper`, `_check_input`, `_start_sampler`, `_model_of`.
+
+    Parameters
+    ----------
+    emission : str or emission object, default="gaussian"
+        Distribution of the rows of a component: `GaussianEmission` or, for rows with outliers,
+        `StudentTEmission` ("full" or "diag"), `PoissonEmission`, `CategoricalEmission` (columns of
+        categories, numbers or text), `BernoulliEmission` (columns of 0 and 1),
+        `MultinomialEmission` (rows of counts), or its name: "gaussian", "student_t", "poisson",
+        "categorical", "bernoulli" or "multinomial". "gaussian" stands for
+        ``GaussianEmission(covariance_prior="auto")``, whose covariance prior is learned jointly
+        from all components, and "student_t" for ``StudentTEmission("auto",
+        covariance_prior="auto")``, which also learns its degrees of freedom; the others stand for
+        the object with default settings. For a table with columns of several kinds,
+        `IndependentEmissions` of any of these but `StudentTEmission`, with the same names. NaN is a
+        missing value.
+    point_estimate : {"binder", "vi"}, default="binder"
+        The loss whose posterior mean the representative partition minimizes. "binder":
+        the number of pairs of rows that are together in only one of two partitions. "vi": the
+        variation of information, which merges components if rows could be in either. The best of
+        the stored partitions is improved by moves of rows and merges until few rows move, provided
+        that its contingency tables with the others take less than a gigabyte. The result has at
+        most the median number of clusters of the stored partitions.
+    use_y : bool, default=True
+        Whether `fit` reads `y` as known labels of rows. False: it ignores `y`, for a pipeline or
+        a search in which `y` holds the classes of a later step or of a metric. After a fit with
+        labels, predictions for the training rows are computed as for new rows, without their
+        labels. If every row has a label, these are the components, and the fit finds no others.
+    merge_overlapping : "auto" or bool, default="auto"
+        Whether components without a gap between their rows form one cluster. A group of rows that
+        is skewed, or has long tails or sharp edges, takes several components. `labels_`, `predict`
+        and `predict_proba` refer to clusters; densities, `weights_` and `emission_` to components,
+        whose clusters are in `component_labels_`. "auto": if some columns are numbers or counts;
+        without them, True is refused. False: each component is a cluster.
+    n_samples : int, default=20
+        Number of kept samples of each chain, evenly spaced, to store. Densities are averaged over
+        them, and the representative partition is chosen by them.
+    n_chains : int, default=1
+        Number of independent chains, each from its own first state. The samples of all of them are
+        pooled.
+
+    Attributes
+    ----------
+    n_clusters_, n_components_ : int
+        Numbers C of clusters and K of components; see `merge_overlapping`.
+    cluster_labels_ : (C,) array of int
+        Number of each cluster, in the order of the columns of `predict_proba`. Without known
+        labels: 0 to C - 1, by decreasing size. Otherwise first the labels in ascending order, then,
+        by decreasing size, the clusters without a label, whose numbers follow the largest label.
+    component_labels_ : (K,) array of int
+        Number of the cluster of each component, in the order of `weights_`.
+    means_, covariances_ : (K, n_features), (K, n_features, n_features) arrays
+        Posterior means of the parameters given the representative partition, with a
+        `GaussianEmission`; with "diag", variances, (K, n_features).
+    emission_ : object
+        Distributions of the next row of each component.
+    categories_ : list of n_features arrays or None
+        Only if a column of categories held labels: for each column its categories, in the order of
+        the codes that stand for them in the model; None: the column holds numbers.
+    """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ChainEstimator._parameter_constraints,

@@ -90,14 +90,8 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     split_merge : bool, default=True
         Whether each sweep tries five moves that split a feature or merge two.
     max_iter : int, default=500
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
+    burn_in
     thin : int, default=5
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
     n_samples : int, default=20
         Number of kept samples of each chain, evenly spaced, to store. Densities and imputed values
         are averages over them; features are taken from the sample with the highest log joint.
@@ -107,15 +101,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
     transform_max_iter : int, default=50
         Number of sweeps over the features of a new row in a sample with more than 16 features; the
         first half is discarded. With up to 16 features all their combinations are summed over.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -135,14 +121,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Posterior means.
     noise_variance_ : float or (n_features,) array
         Posterior mean; an array with ``noise_variance="columns"``, over the stored samples.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain, "n_components" among them.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_features_in_ : int
-        Number of columns.
+    trace_, n_iter_, convergence_, n_features_in_
     feature_names_in_ : (n_features,) array
         Only if X was a data frame with string column names.
 
@@ -242,24 +221,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.noise_variance = noise_variance
-        self.noise_prior = noise_prior
-        self.weights_variance = weights_variance
-        self.weights_prior = weights_prior
-        self.center = center
-        self.split_merge = split_merge
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.transform_max_iter = transform_max_iter
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     def __sklearn_tags__(self) -> Any:
         """Return scikit-learn's tags: NaN is allowed."""
@@ -299,7 +261,7 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
             self._gamma_prior(name)
         if not _is_auto(self.concentration):
             try:
-                check_concentration(self.concentration)  # type: ignore[arg-type]
+                check_concentration(self.concentration)
             except ValueError as error:
                 raise ValueError(f"{error} It may also be 'auto'.") from None
 

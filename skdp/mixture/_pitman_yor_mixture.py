@@ -27,18 +27,7 @@ class PitmanYorMixture(RowMixture):
 
     Parameters
     ----------
-    emission : str or emission object, default="gaussian"
-        Distribution of the rows of a component: `GaussianEmission` or, for rows with outliers,
-        `StudentTEmission` ("full" or "diag"), `PoissonEmission`, `CategoricalEmission` (columns of
-        categories, numbers or text), `BernoulliEmission` (columns of 0 and 1),
-        `MultinomialEmission` (rows of counts), or its name: "gaussian", "student_t", "poisson",
-        "categorical", "bernoulli" or "multinomial". "gaussian" stands for
-        ``GaussianEmission(covariance_prior="auto")``, whose covariance prior is learned jointly
-        from all components, and "student_t" for ``StudentTEmission("auto",
-        covariance_prior="auto")``, which also learns its degrees of freedom; the others stand for
-        the object with default settings. For a table with columns of several kinds,
-        `IndependentEmissions` of any of these but `StudentTEmission`, with the same names. NaN is a
-        missing value.
+    emission
     discount : float or "auto", default="auto"
         a, in [0, 1): the larger, the more small components. "auto": drawn.
     discount_prior : (p, q), default=(1.0, 15.0)
@@ -47,113 +36,19 @@ class PitmanYorMixture(RowMixture):
     concentration : float or "auto", default="auto"
         b, above minus the discount (above 0 if that is drawn): the larger, the more components.
         "auto": drawn.
-    concentration_prior : (shape, rate), default=(1.0, 1.0)
-        Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
-    sampler : {"collapsed", "blocked"}, default="collapsed"
-        "collapsed": rows are drawn in turn, each given all others. "blocked":
-        parameters are drawn, then all rows at once given them, in `n_jobs` threads if there is one
-        chain; use it for more than about 50,000 rows. Both have the same posterior; a blocked sweep
-        mixes more slowly if clusters overlap.
-    split_merge : bool, default=True
-        Whether each sweep also tries to split components, to merge two, and to redistribute the
-        rows of two: 20 + sqrt(number of rows) / 10 moves, or 20 with ``sampler="blocked"``, and 20
-        more of large components if there are more than 20,000 rows.
-    point_estimate : {"binder", "vi"}, default="binder"
-        The loss whose posterior mean the representative partition minimizes. "binder":
-        the number of pairs of rows that are together in only one of two partitions. "vi": the
-        variation of information, which merges components if rows could be in either. The best of
-        the stored partitions is improved by moves of rows and merges until few rows move, provided
-        that its contingency tables with the others take less than a gigabyte. The result has at
-        most the median number of clusters of the stored partitions.
-    init : {"sequential"} or (n_samples,) array of int, default="sequential"
-        First partition of each chain. "sequential": rows join components in turn, in
-        random order, each given the rows before. From 4,000 rows on, a subset of 2,000 comes first
-        and is moved by a hundred sweeps, and the others join the components found; from 40,000 on,
-        a subset of 20,000 is moved by fifty sweeps. If the emission draws its degrees
-        of freedom ("gaussian" does) and there are fewer than 20 rows per column, partitions into 2
-        to 13 clusters by k-means are tried as well: each is moved by 15 sweeps, and the chain goes
-        on from the one with the highest mean log joint. Or your own labels. They are only a
-        start: components may be merged, split or emptied, so `labels_` has other numbers, by
-        decreasing size. Labels in y of `fit` do not change, and keep their numbers.
-    use_y : bool, default=True
-        Whether `fit` reads `y` as known labels of rows. False: it ignores `y`, for a pipeline or
-        a search in which `y` holds the classes of a later step or of a metric. After a fit with
-        labels, predictions for the training rows are computed as for new rows, without their
-        labels. If every row has a label, these are the components, and the fit finds no others.
-    merge_overlapping : "auto" or bool, default="auto"
-        Whether components without a gap between their rows form one cluster. A group of rows that
-        is skewed, or has long tails or sharp edges, takes several components. `labels_`, `predict`
-        and `predict_proba` refer to clusters; densities, `weights_` and `emission_` to components,
-        whose clusters are in `component_labels_`. "auto": if some columns are numbers or counts;
-        without them, True is refused. False: each component is a cluster.
+    concentration_prior, sampler, split_merge, point_estimate, init, use_y, merge_overlapping
     max_iter : int, default=500
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
+    burn_in
     thin : int, default=5
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
-    n_samples : int, default=20
-        Number of kept samples of each chain, evenly spaced, to store. Densities are averaged over
-        them, and the representative partition is chosen by them.
-    n_chains : int, default=1
-        Number of independent chains, each from its own first state. The samples of all of them are
-        pooled.
-    stream_sweeps : int, default=20
-        Number of sweeps of each later call of `partial_fit`.
-    stream_window : int or None, default=None
-        Number of samples to keep in a stream: the oldest leave in later calls of `partial_fit`,
-        as if they had never come. None: all.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    n_samples, n_chains, stream_sweeps, stream_window, warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
-    labels_ : (n_samples,) array of int
-        Number (see `cluster_labels_`) of the cluster of each row in the representative partition.
-    n_clusters_, n_components_ : int
-        Numbers C of clusters and K of components; see `merge_overlapping`.
-    cluster_labels_ : (C,) array of int
-        Number of each cluster, in the order of the columns of `predict_proba`. Without known
-        labels: 0 to C - 1, by decreasing size. Otherwise first the labels in ascending order, then,
-        by decreasing size, the clusters without a label, whose numbers follow the largest label.
-    component_labels_ : (K,) array of int
-        Number of the cluster of each component, in the order of `weights_`.
-    n_components_distribution_ : array
-        Posterior distribution of the number of components: entry k is P(K = k), over the kept
-        sweeps of all chains.
-    weights_ : (K,) array
-        Probabilities that the next row is of each component; the remainder to 1 is the probability
-        of a new one.
-    means_, covariances_ : (K, n_features), (K, n_features, n_features) arrays
-        Posterior means of the parameters given the representative partition, with a
-        `GaussianEmission`; with "diag", variances, (K, n_features).
-    emission_ : object
-        Distributions of the next row of each component.
+    labels_, n_clusters_, n_components_, cluster_labels_, component_labels_,
+    n_components_distribution_, weights_, means_, covariances_, emission_
     discount_, concentration_ : float
         Posterior means of a and b.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain, "n_components" among them.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : (n_features,) array
-        Only if X was a data frame with string column names.
-    categories_ : list of n_features arrays or None
-        Only if a column of categories held labels: for each column its categories, in the order of
-        the codes that stand for them in the model; None: the column holds numbers.
+    trace_, n_iter_, convergence_, n_features_in_, feature_names_in_, categories_
 
     See Also
     --------
@@ -265,28 +160,7 @@ class PitmanYorMixture(RowMixture):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.emission = emission
-        self.discount = discount
-        self.discount_prior = discount_prior
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.sampler = sampler
-        self.split_merge = split_merge
-        self.point_estimate = point_estimate
-        self.init = init
-        self.use_y = use_y
-        self.merge_overlapping = merge_overlapping
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.stream_sweeps = stream_sweeps
-        self.stream_window = stream_window
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     def _discount_and_prior(self) -> tuple[float | None, tuple[float, float]]:
         prior = check_beta_prior(self.discount_prior, "discount_prior")
@@ -312,127 +186,22 @@ class DPMixture(RowMixture):
 
     Parameters
     ----------
-    emission : str or emission object, default="gaussian"
-        Distribution of the rows of a component: `GaussianEmission` or, for rows with outliers,
-        `StudentTEmission` ("full" or "diag"), `PoissonEmission`, `CategoricalEmission` (columns of
-        categories, numbers or text), `BernoulliEmission` (columns of 0 and 1),
-        `MultinomialEmission` (rows of counts), or its name: "gaussian", "student_t", "poisson",
-        "categorical", "bernoulli" or "multinomial". "gaussian" stands for
-        ``GaussianEmission(covariance_prior="auto")``, whose covariance prior is learned jointly
-        from all components, and "student_t" for ``StudentTEmission("auto",
-        covariance_prior="auto")``, which also learns its degrees of freedom; the others stand for
-        the object with default settings. For a table with columns of several kinds,
-        `IndependentEmissions` of any of these but `StudentTEmission`, with the same names. NaN is a
-        missing value.
+    emission
     concentration : float or "auto", default="auto"
         b, above 0: the larger, the more components. "auto": drawn.
-    concentration_prior : (shape, rate), default=(1.0, 1.0)
-        Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
-    sampler : {"collapsed", "blocked"}, default="collapsed"
-        "collapsed": rows are drawn in turn, each given all others. "blocked":
-        parameters are drawn, then all rows at once given them, in `n_jobs` threads if there is one
-        chain; use it for more than about 50,000 rows. Both have the same posterior; a blocked sweep
-        mixes more slowly if clusters overlap.
-    split_merge : bool, default=True
-        Whether each sweep also tries to split components, to merge two, and to redistribute the
-        rows of two: 20 + sqrt(number of rows) / 10 moves, or 20 with ``sampler="blocked"``, and 20
-        more of large components if there are more than 20,000 rows.
-    point_estimate : {"binder", "vi"}, default="binder"
-        The loss whose posterior mean the representative partition minimizes. "binder":
-        the number of pairs of rows that are together in only one of two partitions. "vi": the
-        variation of information, which merges components if rows could be in either. The best of
-        the stored partitions is improved by moves of rows and merges until few rows move, provided
-        that its contingency tables with the others take less than a gigabyte. The result has at
-        most the median number of clusters of the stored partitions.
-    init : {"sequential"} or (n_samples,) array of int, default="sequential"
-        First partition of each chain. "sequential": rows join components in turn, in
-        random order, each given the rows before. From 4,000 rows on, a subset of 2,000 comes first
-        and is moved by a hundred sweeps, and the others join the components found; from 40,000 on,
-        a subset of 20,000 is moved by fifty sweeps. If the emission draws its degrees
-        of freedom ("gaussian" does) and there are fewer than 20 rows per column, partitions into 2
-        to 13 clusters by k-means are tried as well: each is moved by 15 sweeps, and the chain goes
-        on from the one with the highest mean log joint. Or your own labels. They are only a
-        start: components may be merged, split or emptied, so `labels_` has other numbers, by
-        decreasing size. Labels in y of `fit` do not change, and keep their numbers.
-    use_y : bool, default=True
-        Whether `fit` reads `y` as known labels of rows. False: it ignores `y`, for a pipeline or
-        a search in which `y` holds the classes of a later step or of a metric. After a fit with
-        labels, predictions for the training rows are computed as for new rows, without their
-        labels. If every row has a label, these are the components, and the fit finds no others.
-    merge_overlapping : "auto" or bool, default="auto"
-        Whether components without a gap between their rows form one cluster. A group of rows that
-        is skewed, or has long tails or sharp edges, takes several components. `labels_`, `predict`
-        and `predict_proba` refer to clusters; densities, `weights_` and `emission_` to components,
-        whose clusters are in `component_labels_`. "auto": if some columns are numbers or counts;
-        without them, True is refused. False: each component is a cluster.
+    concentration_prior, sampler, split_merge, point_estimate, init, use_y, merge_overlapping
     max_iter : int, default=500
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
+    burn_in
     thin : int, default=5
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
-    n_samples : int, default=20
-        Number of kept samples of each chain, evenly spaced, to store. Densities are averaged over
-        them, and the representative partition is chosen by them.
-    n_chains : int, default=1
-        Number of independent chains, each from its own first state. The samples of all of them are
-        pooled.
-    stream_sweeps : int, default=20
-        Number of sweeps of each later call of `partial_fit`.
-    stream_window : int or None, default=None
-        Number of samples to keep in a stream: the oldest leave in later calls of `partial_fit`,
-        as if they had never come. None: all.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    n_samples, n_chains, stream_sweeps, stream_window, warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
-    labels_ : (n_samples,) array of int
-        Number (see `cluster_labels_`) of the cluster of each row in the representative partition.
-    n_clusters_, n_components_ : int
-        Numbers C of clusters and K of components; see `merge_overlapping`.
-    cluster_labels_ : (C,) array of int
-        Number of each cluster, in the order of the columns of `predict_proba`. Without known
-        labels: 0 to C - 1, by decreasing size. Otherwise first the labels in ascending order, then,
-        by decreasing size, the clusters without a label, whose numbers follow the largest label.
-    component_labels_ : (K,) array of int
-        Number of the cluster of each component, in the order of `weights_`.
-    n_components_distribution_ : array
-        Posterior distribution of the number of components: entry k is P(K = k), over the kept
-        sweeps of all chains.
-    weights_ : (K,) array
-        Probabilities that the next row is of each component; the remainder to 1 is the probability
-        of a new one.
-    means_, covariances_ : (K, n_features), (K, n_features, n_features) arrays
-        Posterior means of the parameters given the representative partition, with a
-        `GaussianEmission`; with "diag", variances, (K, n_features).
-    emission_ : object
-        Distributions of the next row of each component.
+    labels_, n_clusters_, n_components_, cluster_labels_, component_labels_,
+    n_components_distribution_, weights_, means_, covariances_, emission_
     concentration_ : float
         Posterior mean of b.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain, "n_components" among them.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : (n_features,) array
-        Only if X was a data frame with string column names.
-    categories_ : list of n_features arrays or None
-        Only if a column of categories held labels: for each column its categories, in the order of
-        the codes that stand for them in the model; None: the column holds numbers.
+    trace_, n_iter_, convergence_, n_features_in_, feature_names_in_, categories_
 
     See Also
     --------
@@ -474,26 +243,7 @@ class DPMixture(RowMixture):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.emission = emission
-        self.concentration = concentration
-        self.concentration_prior = concentration_prior
-        self.sampler = sampler
-        self.split_merge = split_merge
-        self.point_estimate = point_estimate
-        self.init = init
-        self.use_y = use_y
-        self.merge_overlapping = merge_overlapping
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.stream_sweeps = stream_sweeps
-        self.stream_window = stream_window
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     def _discount_and_prior(self) -> tuple[float | None, tuple[float, float]]:
         return 0.0, (1.0, 1.0)

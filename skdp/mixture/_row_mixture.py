@@ -44,7 +44,45 @@ _FIRST_DISCOUNT, _FIRST_CONCENTRATION = 0.1, 1.0
 
 
 class RowMixture(StreamMixin, BaseMixture):
-    """Base class: a subclass has the parameters and defines `_discount_and_prior`."""
+    """Base class: a subclass has the parameters and defines `_discount_and_prior`.
+
+    Parameters
+    ----------
+    concentration_prior : (shape, rate), default=(1.0, 1.0)
+        Gamma prior under which b is drawn; shape and rate from 1e-8 to 1e8.
+    sampler : {"collapsed", "blocked"}, default="collapsed"
+        "collapsed": rows are drawn in turn, each given all others. "blocked":
+        parameters are drawn, then all rows at once given them, in `n_jobs` threads if there is one
+        chain; use it for more than about 50,000 rows. Both have the same posterior; a blocked sweep
+        mixes more slowly if clusters overlap.
+    split_merge : bool, default=True
+        Whether each sweep also tries to split components, to merge two, and to redistribute the
+        rows of two: 20 + sqrt(number of rows) / 10 moves, or 20 with ``sampler="blocked"``, and 20
+        more of large components if there are more than 20,000 rows.
+    init : {"sequential"} or (n_samples,) array of int, default="sequential"
+        First partition of each chain. "sequential": rows join components in turn, in
+        random order, each given the rows before. From 4,000 rows on, a subset of 2,000 comes first
+        and is moved by a hundred sweeps, and the others join the components found; from 40,000 on,
+        a subset of 20,000 is moved by fifty sweeps. If the emission draws its degrees
+        of freedom ("gaussian" does) and there are fewer than 20 rows per column, partitions into 2
+        to 13 clusters by k-means are tried as well: each is moved by 15 sweeps, and the chain goes
+        on from the one with the highest mean log joint. Or your own labels. They are only a
+        start: components may be merged, split or emptied, so `labels_` has other numbers, by
+        decreasing size. Labels in y of `fit` do not change, and keep their numbers.
+
+    Attributes
+    ----------
+    labels_ : (n_samples,) array of int
+        Number (see `cluster_labels_`) of the cluster of each row in the representative partition.
+    n_components_distribution_ : array
+        Posterior distribution of the number of components: entry k is P(K = k), over the kept
+        sweeps of all chains.
+    weights_ : (K,) array
+        Probabilities that the next row is of each component; the remainder to 1 is the probability
+        of a new one.
+    feature_names_in_ : (n_features,) array
+        Only if X was a data frame with string column names.
+    """
 
     concentration: Any
     concentration_prior: Any

@@ -281,11 +281,6 @@ class BaseTopicModel(
     level : {"document", "segment"}, default="document"
         Whether documents or segments have topic shares. With "segment", the shares of a document
         are the mean of the shares of its segments, weighted by tokens.
-    stream_sweeps : int, default=20
-        Number of sweeps of each later call of `partial_fit`.
-    stream_window : int or None, default=None
-        Number of samples to keep in a stream: the oldest leave in later calls of `partial_fit`,
-        as if they had never come. None: all.
 
     Attributes
     ----------
