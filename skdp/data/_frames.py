@@ -196,7 +196,7 @@ def is_frame(X: Any) -> bool:
 
 def check_unique_columns(frame: Any, name: str) -> None:
     """Raise ValueError if columns of a pandas data frame have the same name."""
-    if not frame.columns.is_unique:
+    if hasattr(frame, "iloc") and frame.ndim == 2 and not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ValueError(f"{name} must have columns of different names, got {twice!r} twice.")
 
@@ -384,6 +384,7 @@ def common_names(parts: Any) -> list[str] | None:
     """Return the column names of data frames, None without names; raise if they differ."""
     first = _column_names(parts[0]) if len(parts) else None
     for i, part in enumerate(parts):
+        check_unique_columns(part, f"sequence {i}")
         names = _column_names(part)
         if names != first:
             raise ValueError(
