@@ -73,7 +73,8 @@ def _as_times(index: Any) -> Any:
     import pandas as pd
 
     index = index.get_level_values(-1)
-    if not (hasattr(index, "asi8") or (isinstance(index.dtype, np.dtype) and index.dtype != object)):
+    is_plain = isinstance(index.dtype, np.dtype) and index.dtype != object
+    if not (is_plain or hasattr(index, "asi8")):
         index = pd.Index(index.to_numpy()).infer_objects()
     return pd.to_datetime(index) if index.inferred_type == "date" else index
 
