@@ -73,6 +73,11 @@ def is_list_like(value: Any) -> bool:
     return hasattr(value, "__len__") and not hasattr(value, "tocsr")
 
 
+def unpack(values: Any) -> Any:
+    """Return a value, an Arrow column as a list: its entries are no Python values."""
+    return values.to_pylist() if hasattr(values, "to_pylist") else values
+
+
 def is_masked(value: Any) -> bool:
     """Tell whether a value, or a part of a list, is a masked array."""
     parts = value if isinstance(value, list | tuple) else (value,)
