@@ -111,16 +111,18 @@ class _Posterior:
 
     def sizes(self, first: int, last: int) -> tuple[Floats, Floats]:
         """Return the mean size of a change at first to last, and its 90 % interval."""
-        weights, means, variances = [], [], []
+        logs, means, variances = [], [], []
         p = np.asarray(self.change_probabilities)[first : last + 1]
         for place in first + np.flatnonzero(p > RARE * p.sum()):
             for m, after in self._after.items():
                 shares, mean, variance = self.divisions[m].sizes(after, int(place))
                 # A power holds back changes, not what is known of their sizes.
-                weights.append((shares * self._weights[m]) ** (1.0 / self.divisions[m].power))
+                weights = np.maximum(shares * self._weights[m], np.finfo(np.float64).tiny)
+                logs.append(np.log(weights) / self.divisions[m].power)
                 means.append(mean)
                 variances.append(variance)
-        w, mu, var = map(np.concatenate, (weights, means, variances))
+        w, mu, var = map(np.concatenate, (logs, means, variances))
+        w = np.exp(w - w.max())
         w /= w.sum()
         size = w @ mu
         width = NORMAL_90 * np.sqrt(w @ (var + (mu - size) ** 2))

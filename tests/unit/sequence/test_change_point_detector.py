@@ -77,6 +77,15 @@ def test_dates():
     assert abs(means["flow"].iloc[100] - 6.0) < 0.5
 
 
+@pytest.mark.parametrize("power", [1e-3, 1e-12, 1e-300])
+def test_small_powers_stay_in_range(power):
+    known = np.where(np.isin(np.arange(200), [80, 140]), 1, -1)
+    table, expected = (
+        ChangePointDetector(power=p).fit(X, known).change_points_ for p in (power, 1e-2)
+    )
+    assert_allclose([row.size for row in table], [row.size for row in expected], rtol=1e-4)
+
+
 def test_several_series():
     parts = [X[:100], X[:1], X[100:]]
     model = ChangePointDetector().fit(parts)
