@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -203,8 +204,11 @@ def test_n_parts():
 
 
 def test_lengths_of_parts():
+    ChangePointDetector(max_length=90).fit(X)
     for least, most in ((30, None), (1, 50), (20, 40)):
-        model = ChangePointDetector(min_length=least, max_length=most).fit(X)
+        model = ChangePointDetector(min_length=least, max_length=most)
+        with nullcontext() if most is None else pytest.warns(UserWarning, match=f"h={most} steps"):
+            model.fit(X)
         for changes in (model.predict(X), *model.sample(X, 20, random_state=0)):
             lengths = np.diff([0, *changes, 200])
             assert lengths.min() >= least
