@@ -73,6 +73,12 @@ def is_list_like(value: Any) -> bool:
     return hasattr(value, "__len__") and not hasattr(value, "tocsr")
 
 
+def unpack(values: Any) -> Any:
+    """Return a value, an Arrow column as a list: its entries are no Python values."""
+    is_column = hasattr(values, "to_pylist") and not hasattr(values, "column_names")
+    return values.to_pylist() if is_column else values
+
+
 def is_masked(value: Any) -> bool:
     """Tell whether a value, or a part of a list, is a masked array."""
     parts = value if isinstance(value, list | tuple) else (value,)
@@ -290,6 +296,7 @@ def check_known(
     """Return known integers from 0 to `largest`, or -1 if unknown, (n,); raise if y has others.
     `what` and `place` name a number and its owner, such as "label" and "row of X".
     """
+    y = unpack(y)
     array = as_array(y.to_numpy() if hasattr(y, "to_numpy") else y, name)
     if array.shape == (n, 1):
         array = array[:, 0]

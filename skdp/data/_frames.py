@@ -28,7 +28,10 @@ _HOLIDAYS = 3
 _FEW = 20
 """In fewer rows, integers may rise in every row by chance."""
 
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?.*|\d\d?\.\d\d?\.\d{4}.*")
+_UNEVEN = 0.5
+"""Times in fractions of seconds differ in their steps by at most this share of the mean step."""
+
+_DATE = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?.*|\d\d?[./]\d\d?[./]\d{4}.*")
 
 _IN_ORDER = re.compile(r"\d{4}-\d\d(-\d\d)?([T ]\d\d.*)?|\d\d:\d\d(:\d\d)?|\d+")
 """Texts of equal length that the alphabet sorts by time: dates of ISO 8601, clocks, numbers."""
@@ -36,16 +39,22 @@ _IN_ORDER = re.compile(r"\d{4}-\d\d(-\d\d)?([T ]\d\d.*)?|\d\d:\d\d(:\d\d)?|\d+")
 
 def find_fault(index: Any) -> str | None:
     """Describe the fault of a pandas index of steps as the end of a sentence; None: no fault."""
-    is_time = type(index).__name__ in ("DatetimeIndex", "PeriodIndex", "TimedeltaIndex")
+    n_levels, index = index.nlevels, _as_times(index)
     if len(index) > 1 and isinstance(index[0], str) and _DATE.fullmatch(index[0]):
         return _find_fault_of_texts(index)
-    if len(index) < 2 or not (is_time or index.dtype.kind in "iu"):
+    is_time = hasattr(index, "asi8")
+    if len(index) < 2 or not (is_time or index.dtype.kind in "iuf"):
         return None
-    if is_time and index.hasnans:
-        row = int(np.argmax(index.isna()))
-        return f"has NaT in row {row}, whose time is unknown: a row is a step after the one above"
-    numbers = np.asarray(index.asi8 if is_time else index.to_numpy(np.int64))
-    back = np.flatnonzero(np.diff(numbers) < 0)
+    if index.hasnans:
+        row, unknown = int(np.argmax(index.isna())), "NaT" if is_time else "NaN"
+        return f"has {unknown} in row {row}, of unknown time: a row is a step after the one above"
+    numbers = np.asarray(index.asi8 if is_time else index)
+    back = np.flatnonzero(numbers[1:] < numbers[:-1])
+    if len(back) and n_levels > 1 and is_time:
+        return (
+            f"goes back in row {back[0] + 1}, as if another sequence began, but the rows are read "
+            "as one sequence: SequencePanel.from_frame(X, by=...) makes a sequence of each key"
+        )
     if len(back) == len(numbers) - 1:
         return "descends, with the newest row first: sort it, X.sort_index()"
     if len(back) and (is_time or index.is_unique):
@@ -59,6 +68,17 @@ def find_fault(index: Any) -> str | None:
     return _find_gap(index, numbers)
 
 
+def _as_times(index: Any) -> Any:
+    """Return the last level of an index, as times or numbers if its entries stand for them."""
+    import pandas as pd
+
+    index = index.get_level_values(-1)
+    is_plain = isinstance(index.dtype, np.dtype) and index.dtype != object
+    if not (is_plain or hasattr(index, "asi8")):
+        index = pd.Index(index.to_numpy()).infer_objects()
+    return pd.to_datetime(index) if index.inferred_type == "date" else index
+
+
 def _find_fault_of_texts(index: Any) -> str | None:
     """Describe the fault of an index of dates that are texts, which sort by the alphabet."""
     import pandas as pd
@@ -66,6 +86,8 @@ def _find_fault_of_texts(index: Any) -> str | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # pandas asks for a format
         dates = pd.to_datetime(index, errors="coerce", dayfirst="." in index[0])
+        if dates.hasnans:
+            dates = pd.to_datetime(index, errors="coerce", dayfirst=True)
     fault = None if dates.hasnans else find_fault(dates)
     return fault and f"holds dates as texts (pandas.to_datetime makes dates of them). It {fault}"
 
@@ -172,12 +194,14 @@ def find_counter(values: NDArray[np.float64], ptr: NDArray[np.int64]) -> int | N
     steps[ptr[1:-1] - 1] = np.nan  # from one sequence to the next
     for d in range(n_columns):
         column = values[:, d]
-        if not np.isfinite(column).all() or np.any(column != np.floor(column)):
+        if not np.isfinite(column).all():
             continue
+        is_whole = np.all(column == np.floor(column))
         inner = steps[~np.isnan(steps[:, d]), d]
         is_monotone = len(inner) >= _FEW and (np.all(inner > 0) or np.all(inner < 0))
+        is_regular = is_whole or (is_monotone and np.ptp(inner) <= _UNEVEN * abs(inner.mean()))
         is_range = column.max() - column.min() == n_rows - 1 and len(np.unique(column)) == n_rows
-        if is_monotone or is_range:
+        if (is_monotone and is_regular) or (is_whole and is_range):
             return d
     return None
 
@@ -196,7 +220,7 @@ def is_frame(X: Any) -> bool:
 
 def check_unique_columns(frame: Any, name: str) -> None:
     """Raise ValueError if columns of a pandas data frame have the same name."""
-    if not frame.columns.is_unique:
+    if hasattr(frame, "iloc") and frame.ndim == 2 and not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise ValueError(f"{name} must have columns of different names, got {twice!r} twice.")
 
@@ -313,7 +337,7 @@ def read_frame(
         by = [by]
     elif hasattr(by, "__next__"):
         by = list(by)
-    frame = _with_levels(frame, [*by, time])
+    index, frame = frame.index, _with_levels(frame, [*by, time])
     keys = _check_names(frame, by, "by")
     for name in keys:
         _check_present(frame, name, "by")
@@ -330,7 +354,7 @@ def read_frame(
         columns = _check_names(frame, columns, "columns")
     found = [_as_numbers(frame[name], name, hint) for name in columns]
     numbers = frame.groupby(keys, sort=False, observed=True).ngroup().to_numpy()
-    order = _order(frame, keys, time, numbers)
+    order = _order(frame, keys, time, numbers, index)
     return np.column_stack(found)[order], offsets(np.bincount(numbers)), columns
 
 
@@ -384,6 +408,7 @@ def common_names(parts: Any) -> list[str] | None:
     """Return the column names of data frames, None without names; raise if they differ."""
     first = _column_names(parts[0]) if len(parts) else None
     for i, part in enumerate(parts):
+        check_unique_columns(part, f"sequence {i}")
         names = _column_names(part)
         if names != first:
             raise ValueError(
@@ -434,10 +459,22 @@ def _check_present(frame: Any, name: Any, what: str) -> None:
         )
 
 
-def _order(frame: Any, keys: list[Any], time: Any, numbers: NDArray[Any]) -> NDArray[np.intp]:
+def _order(
+    frame: Any, keys: list[Any], time: Any, numbers: NDArray[Any], index: Any
+) -> NDArray[np.intp]:
     """Return the rows sequence by sequence, sorted by time or else in their original order."""
     if time is None:
-        return np.argsort(numbers, kind="stable")
+        order = np.argsort(numbers, kind="stable")
+        times = _as_times(index[order])
+        same = numbers[order][1:] == numbers[order][:-1]
+        if hasattr(times, "asi8") and np.any(same & (times.asi8[1:] < times.asi8[:-1])):
+            warnings.warn(
+                "SequencePanel.from_frame: times in the index of frame go back within a sequence, "
+                "whose rows are read as they are: sort them, frame.sort_index(), or make the index "
+                "a column and name it, time=...",
+                stacklevel=4,
+            )
+        return order
     check_sortable(frame[time], time)
     try:
         ranks = frame[time].rank(method="dense").to_numpy(dtype=np.float64)

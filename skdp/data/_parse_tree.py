@@ -27,7 +27,7 @@ Item = str | tuple[str, int]
 Skip = Callable[[int, int, str], None]
 """Records a malformed tree: its first line, its last line, and the error."""
 
-_WHITE = " \t\n\r\f\v"
+_WHITE = " \t\n\r\f\v\x85\u2028\u2029"
 _BEFORE = _WHITE + "\ufeff"
 _TOKEN = re.compile(rf"[()]|[^(){_WHITE}]+")
 NOT_IN_LABEL = re.compile(rf"[(){_WHITE}]")
@@ -84,10 +84,11 @@ def parse_brackets(
                         skip(number, number, what)
                         stray = number
             elif token != ")":
-                if fresh:
-                    labels[-1] = token
+                visible = without_invisible(token)
+                if fresh and visible:
+                    labels[-1] = visible
                     fresh = False
-                else:
+                elif visible:
                     items.append(token)
                     counts[-1] += 1
             else:

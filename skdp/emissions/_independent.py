@@ -16,6 +16,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import stream_of_number
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import BaseComposition
+from skdp.data._frames import check_unique_columns, is_frame, names_of
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.emissions._common import Stream
 from skdp.emissions._common._columns import (
@@ -349,9 +350,17 @@ class IndependentEmissions(NamedColumns, PartedEmission, BaseComposition):
             Columns of bools are "bernoulli" ("flags"), counts "poisson" ("counts"), and all others
             a `GaussianEmission` with diagonal covariances ("numbers").
         """
+        if not is_frame(frame):
+            raise TypeError(f"frame must be a data frame, got {type(frame).__name__}.")
+        check_unique_columns(frame, "frame")
+        columns = names_of(frame)
+        if isinstance(counts, str) or not set(counts) <= set(columns):
+            raise ValueError(
+                f"counts must be a list of columns of {shorten(columns)}, got {shorten(counts)}."
+            )
         found: dict[str, tuple[str, Any, list[int]]] = {}
         emission: Any
-        for j, column in enumerate(getattr(frame, "column_names", frame.columns)):
+        for j, column in enumerate(columns):
             values = frame[column]
             kind = str(getattr(values, "dtype", None) or values.type).lower()
             name, emission = "numbers", GaussianEmission("diag")

@@ -21,10 +21,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from skdp._checks import check_unmasked, shorten
+from skdp._checks import check_unmasked, shorten, unpack
 from skdp._sklearn_compat import EstimatorMixin, PlainOutputMixin
 from skdp.data import SegmentedCorpus, TokenSequences
-from skdp.data._frames import normalize_text
+from skdp.data._frames import normalize_text, normalize_word
 
 # Regular expressions for words whose letters may have combining marks.
 #
@@ -255,6 +255,11 @@ class TextReader(CountVectorizer):
         text = doc if isinstance(doc, float) else super().decode(doc)
         return normalize_text(text) if isinstance(text, str) else text
 
+    def get_stop_words(self) -> Any:
+        """Return the words to leave out, in the form of those that are read."""
+        words = super().get_stop_words()
+        return words and frozenset(map(normalize_word, words))
+
     def build_tokenizer(self) -> Callable[[str], list[str]]:
         """Return a function that cuts a text into words."""
         tokenize = super().build_tokenizer()  # it checks the pattern
@@ -293,10 +298,11 @@ def check_vocabulary(vocabulary: Any) -> dict[str, int]:
         raise ValueError(f"vocabulary must be words, got the text {shorten(vocabulary)}.")
     if hasattr(vocabulary, "__next__"):
         raise ValueError("vocabulary must not be a generator, which can be read only once.")
-    words = list(vocabulary)
+    words = list(unpack(vocabulary))
     if not words:
         raise ValueError("vocabulary must hold at least one word, but it is empty.")
     check_words(words, "vocabulary")
+    words = list(map(normalize_word, words))
     seen = set()
     for word in words:
         if word in seen:
@@ -434,8 +440,8 @@ class UnknownWords:
         suffixes: Sequence[str],
         min_count: int,
     ):
-        self._prefixes = sorted(prefixes, key=len, reverse=True)
-        self._suffixes = sorted(suffixes, key=len, reverse=True)
+        self._prefixes = sorted(map(normalize_word, prefixes), key=len, reverse=True)
+        self._suffixes = sorted(map(normalize_word, suffixes), key=len, reverse=True)
         counts: Counter[tuple[str, ...]] = Counter()
         for word, count in words:
             counts[self._features(word)] += count

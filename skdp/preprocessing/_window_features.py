@@ -13,6 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_memory, check_scale, is_list_like, shorten
+from skdp._fit._estimator import warn_of_counter, warn_of_times
 from skdp._numeric._random import make_seed_sequence
 from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.data import SequencePanel, check_panel
@@ -281,6 +282,8 @@ class WindowFeatures(ClassNamePrefixFeaturesOutMixin, SequenceTransformer):
         panel, is_single = check_panel(reader, X, reset=True, ensure_all_finite="allow-nan")
         if np.isnan(panel.values).all():
             raise ValueError("X holds nothing but missing values (NaN): there is nothing to learn.")
+        warn_of_times(self, X)
+        warn_of_counter(reader, panel.values, panel.ptr)
         reader._columns = None if callable(self.features) else find_varying(panel.values)
         steps = reader._read_steps(panel)
         reader.window_ = self._choose_window(steps)

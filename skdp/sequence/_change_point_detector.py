@@ -26,6 +26,7 @@ from skdp._sklearn_compat import Interval, StrOptions, validate_parameters
 from skdp.data import SequencePanel, check_panel
 from skdp.data._sequence_panel import check_no_lengths, split
 from skdp.emissions._table import code_categories
+from skdp.inference._convergence import warn_user
 from skdp.preprocessing._panel_transformer import SequenceTransformer, dress
 from skdp.sequence._base import as_row, check_training_panel, list_names, take_fit
 from skdp.sequence._divisions import (
@@ -111,16 +112,18 @@ class _Posterior:
 
     def sizes(self, first: int, last: int) -> tuple[Floats, Floats]:
         """Return the mean size of a change at first to last, and its 90 % interval."""
-        weights, means, variances = [], [], []
+        logs, means, variances = [], [], []
         p = np.asarray(self.change_probabilities)[first : last + 1]
         for place in first + np.flatnonzero(p > RARE * p.sum()):
             for m, after in self._after.items():
                 shares, mean, variance = self.divisions[m].sizes(after, int(place))
                 # A power holds back changes, not what is known of their sizes.
-                weights.append((shares * self._weights[m]) ** (1.0 / self.divisions[m].power))
+                weights = np.maximum(shares * self._weights[m], np.finfo(np.float64).tiny)
+                logs.append(np.log(weights) / self.divisions[m].power)
                 means.append(mean)
                 variances.append(variance)
-        w, mu, var = map(np.concatenate, (weights, means, variances))
+        w, mu, var = map(np.concatenate, (logs, means, variances))
+        w = np.exp(w - w.max())
         w /= w.sum()
         size = w @ mu
         width = NORMAL_90 * np.sqrt(w @ (var + (mu - size) ** 2))
@@ -169,7 +172,7 @@ class ChangePointDetector(SequenceTransformer):
     min_length : int, default=1
         Fewest steps of a part.
     max_length : int or None, default=None
-        Most steps of a part. None: no limit.
+        Most steps of a part. None: no limit. A fit warns if parts have this length.
     power : float or "auto", default="auto"
         Share of the evidence of each observation that decides about changes, above 0 and up to 1.
         "auto": .3 if `emission` is "auto", otherwise 1.
@@ -322,6 +325,7 @@ class ChangePointDetector(SequenceTransformer):
         log_weights = log_weights + np.log(reader._rates.prior)
         reader._weights = np.exp(log_weights - logsumexp(log_weights))
         reader.change_probability_ = float(reader._weights.sum(axis=0) @ reader._rates.rates)
+        reader._warn_of_length(divisions)
         posteriors = [_Posterior(reader, each) for each in divisions]
         dates = find_dates(X, panel, is_single)
         tables = list(map(reader._list_changes, posteriors, dates))
@@ -331,6 +335,20 @@ class ChangePointDetector(SequenceTransformer):
         reader.n_changes_distribution_ = numbers[0] if is_single else numbers
         reader.n_changes_ = expected[0] if is_single else expected
         return take_fit(self, reader)
+
+    def _warn_of_length(self, divisions: list[Any]) -> None:
+        """Warn if the most probable division has parts of the largest length."""
+        if self.max_length is None:
+            return
+        m, g = self._best_model
+        parts = [np.diff([0, *each[m].best(g), each[m].n_steps]) for each in divisions]
+        if np.any(np.concatenate(parts) == self.max_length):
+            warn_user(
+                "ChangePointDetector: the most probable division has parts of "
+                f"max_length={self.max_length} steps, so longer ones may have been cut. Raise "
+                "max_length, unless no part can be longer.",
+                UserWarning,
+            )
 
     def fit_predict(self, X: Any, y: Any = None, *, n_parts: int | None = None) -> Any:
         """Find the changes of sequences, and return the most probable ones, as `predict` does.

@@ -468,7 +468,7 @@ class DividedSeries:
         logs += self.rule.log_parts(ends - starts)
         logs[(others > 0) & (others < self.n_steps)] += self.rule.log_starts
         total = logsumexp(logs, axis=0)
-        shares = np.exp((logs - total) / self.power)
+        shares = np.exp((logs - logs.max(axis=0)) / self.power)
         shares /= shares.sum(axis=0)
         used = np.flatnonzero(shares.max(axis=1) > RARE)
         shares = shares[used] / shares[used].sum(axis=0)

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from skdp._checks import as_floats, is_list_like, is_unknown, shorten
+from skdp._checks import as_floats, is_list_like, is_unknown, shorten, unpack
 from skdp._numeric import Floats
 from skdp.data import SegmentedCorpus
+from skdp.data._frames import normalize_word
 from skdp.inference._convergence import warn_user
 from skdp.topics._lda._sampler import tokens_of_nodes
 from skdp.topics._shared._arrays import SMALLEST_FIXED, AllowedTopics, FixedTopics, Seeds, WordPrior
@@ -106,7 +107,7 @@ def number_topics(
             raise ValueError(
                 f"seed_words[{key!r}] must be a list of at least one word, got {shorten(words)}."
             )
-        listed = list(words)
+        listed = list(unpack(words))
         for word in listed:
             if not (isinstance(word, str) or (_is_integer(word) and word >= 0)):
                 raise ValueError(
@@ -120,7 +121,7 @@ def find_seeds(
     topics: list[SeededTopic], weight: int, n_words: int, names: Sequence[str] | None
 ) -> tuple[Seeds, list[str]]:
     """Return the seeds, and a message about each topic with some unknown words."""
-    ids = {} if names is None else {name: i for i, name in enumerate(names)}
+    ids = {normalize_word(name): i for i, name in enumerate(() if names is None else names)}
     pairs: set[tuple[int, int]] = set()
     messages = []
     for number, name, words in topics:
@@ -132,7 +133,10 @@ def find_seeds(
                 "was loaded from a file or is in partitions. Give word ids, such as "
                 "vectorizer.vocabulary_[word]."
             )
-        found = [ids.get(word, n_words) if isinstance(word, str) else int(word) for word in words]
+        found = [
+            ids.get(normalize_word(word), n_words) if isinstance(word, str) else int(word)
+            for word in words
+        ]
         missing = [word for word, i in zip(words, found, strict=True) if i >= n_words]
         if missing:
             message = (
@@ -171,6 +175,7 @@ def read_labels(
     """
     matrix = _as_matrix(y)
     if matrix is None:
+        y = unpack(y)
         y = y if n_topics is None else _named_sets(y, names, whom)
         found = not hasattr(y, "toarray") and has_sets(y)
         if found and n_topics is None:
@@ -200,7 +205,7 @@ def read_labels(
             UserWarning,
         )
         return None
-    for k, name in enumerate(getattr(y, "columns", ())):
+    for k, name in enumerate(getattr(y, "column_names", getattr(y, "columns", ()))):
         if isinstance(name, str) and names.get(name, k) != k:
             raise ValueError(
                 f"y must have a column for each topic in order, but column {k} is {name!r}, which "

@@ -11,6 +11,7 @@ from skdp.sequence import (
     EmissionSimilarity,
     FactorialHMM,
     FixedSimilarity,
+    RegressionEmission,
 )
 from skdp.sequence._similarities._emission import check_distances
 

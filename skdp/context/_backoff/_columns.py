@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 from skdp._checks import as_array, check_unmasked, is_list_like, shorten
 from skdp._numeric import Ints, Places
 from skdp.data._coding import Column, Values
-from skdp.data._frames import as_objects, columns_of, is_frame, is_missing
+from skdp.data._frames import as_objects, check_unique_columns, columns_of, is_frame, is_missing
 from skdp.data._ragged import Ragged
 from skdp.processes._franchise import ContextIndex, FranchiseLayout, count_up, pack
 
@@ -47,6 +47,7 @@ def read_columns(estimator: Any, X: Any, *, reset: bool) -> list[Values]:
         raise TypeError(f"X must be an (n_samples, n_features) array, got a {type(X).__name__}.")
     check_unmasked(X, "X")
     if is_frame(X):  # each column has its own type
+        check_unique_columns(X, "X")
         _check_size(estimator, X.shape)
         columns = [_as_column(column) for column in columns_of(X)]
         validate_data(estimator, X, reset=reset, skip_check_array=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 from sklearn.base import BaseEstimator
 
-from skdp._checks import check_scale, shorten
+from skdp._checks import LARGEST_SQUARED, check_scale, shorten
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
@@ -926,8 +926,9 @@ def read_resolution(owner: Any, data: Observations, columns: Any = None) -> Floa
         steps = np.full(n_columns, resolution)
     else:
         steps = read_array(owner, "resolution", resolution, (n_columns,), n_columns)
-    if (steps < 0.0).any():
-        raise ValueError(f"{type(owner).__name__}: resolution must not be negative.")
+    if (steps < 0.0).any() or (steps > LARGEST_SQUARED).any():
+        limits = f"from 0 to {LARGEST_SQUARED:g}"
+        raise ValueError(f"{type(owner).__name__}: resolution must be {limits}.")
     if columns is not None:
         steps = steps[columns]
     return SPREAD * steps**2 if steps.any() else None

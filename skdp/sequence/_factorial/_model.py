@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from skdp._checks import as_array, check_known, is_list_like, shorten
+from skdp._checks import as_array, check_known, is_list_like, shorten, unpack
 from skdp._numeric import Floats, Places
 from skdp._numeric._numba import as_readonly
 from skdp.emissions._binary_factors._part import BinaryFactorModel, check_outputs
@@ -62,6 +62,7 @@ def _split_by_sequence(y: Any, ptr: Places) -> list[NDArray[Any] | None] | None:
     """Return the two-dimensional entries of y for each sequence, or None if it holds no bits."""
     if y is None:
         return None
+    y = unpack(y)
     y = y.to_numpy() if hasattr(y, "to_numpy") else y
     entries = list(y) if isinstance(y, list | tuple) else as_array(y, "y")
     if not isinstance(entries, list) and entries.ndim == 0:

@@ -117,7 +117,7 @@ class HMMSampler(ChainComponent):
             self._continue(init)
             return
         self._write_first_states(LabeledPanel.of(panel).panel, init, init_stream)
-        if judged_at is not None and not self._can_move:
+        if judged_at is not None and not self._can_run_pilots:
             raise ValueError(
                 "judge=True needs an emission whose parameters can be integrated out, got "
                 f"{type(emission).__name__}."
@@ -318,6 +318,14 @@ class HMMSampler(ChainComponent):
     def _can_move(self) -> bool:
         """Whether parameters and rates can be integrated out of the joint distribution."""
         return self.duration is None and isinstance(self.emission, CollapsedEmission)
+
+    @property
+    def _can_run_pilots(self) -> bool:
+        """Whether a chain can see a part of the steps: latent values of regressions are of all."""
+        if not isinstance(self.emission, CollapsedEmission):
+            return False
+        part = self.emission.restrict(np.arange(1), 1)
+        return all(hasattr(sampler, "draw") for sampler in getattr(part, "samplers", [part]))
 
     def _split_or_merge(self) -> bool:
         """Try a move; return whether states have changed, which makes all parameters stale."""

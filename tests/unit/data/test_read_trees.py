@@ -24,6 +24,15 @@ def read(text, **params):
     return read_trees(io.StringIO(text), **params)
 
 
+@pytest.mark.parametrize("end", ["\r", "\x85", "\u2028", "\u2029", "\u200b", "\u200e", "\ufeff"])
+def test_ends_of_lines_and_invisible_characters(end):
+    """No character that nobody sees is a word or part of a label; within words they stay."""
+    text = TEXT.replace("\n", f" {end} ").replace("(S", f"({end}S{end}")
+    assert read(text) == TREES
+    assert read(f"({end}(S (A a)){end}(B b))", root_label="S")[0].leaves == ("a", "b")
+    assert read("(A a\u00adb)")[0].leaves == ("a\u00adb",)
+
+
 def test_files_and_encodings(tmp_path):
     path = tmp_path / "trees.mrg"
     path.write_text(TEXT, encoding="utf-8")

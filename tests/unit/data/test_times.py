@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skdp.data import SequencePanel
 from skdp.data._frames import continue_index, find_counter, find_fault, find_fault_of_frames
 from skdp.mixture import DPMixture, HDPMixture
+from skdp.preprocessing import WindowFeatures
 from skdp.sequence import HDPHMMLT, RegressionEmission
 
 DAYS = pd.date_range("2024-01-01", periods=60)
@@ -43,6 +45,17 @@ FAULTS = {
     ),
     "times as texts": (pd.Index(DAYS[SHUFFLED].strftime("%Y-%m-%d %H:%M")), "texts .* in order"),
     "weeks without trade": (TRADING.delete(slice(20, 30)), "has 1 step"),
+    "seconds in fractions": (pd.Index(SHUFFLED / 10), "is not in order"),
+    "unknown number": (pd.Index([0, None, 2], dtype="Int64"), "has NaN in row 1"),
+    "dates without hours": (pd.Index(DAYS.date)[SHUFFLED], "is not in order"),
+    "times as objects": (pd.Index(DAYS.astype(object))[SHUFFLED], "is not in order"),
+    "times as categories": (pd.CategoricalIndex(DAYS[SHUFFLED]), "is not in order"),
+    "American texts": (pd.Index(DAYS.strftime("%m/%d/%Y"))[SHUFFLED], "texts .* in order"),
+    "British texts": (pd.Index(DAYS.strftime("%d/%m/%Y"))[SHUFFLED], "texts .* in order"),
+    "days of two keys": (
+        pd.MultiIndex.from_product([["a", "b"], DAYS[:30]]),
+        r"goes back in row 30, .* SequencePanel.from_frame\(X, by=",
+    ),
 }
 ORDINARY = {
     "days": DAYS,
@@ -57,6 +70,11 @@ ORDINARY = {
     "names": pd.Index(list("cab")),
     "days as texts": pd.Index(DAYS.strftime("%d.%m.%Y")),
     "texts like dates": pd.Index(["2024-01-31", "2024-01-30", "2024-13-01"]),
+    "dates without hours": pd.Index(DAYS.date),
+    "British texts": pd.Index(DAYS.strftime("%d/%m/%Y")),
+    "days of one key": pd.MultiIndex.from_product([["a"], DAYS]),
+    "months of years": pd.MultiIndex.from_product([[2023, 2024], range(1, 13)]),
+    "depths": pd.Index(np.arange(60) / 4),
     "one": DAYS[:1],
     "quarters": pd.period_range("2020", periods=9, freq="Q"),
 }
@@ -104,6 +122,16 @@ def test_continued_indexes(index, expected):
     assert found.name == expected.name
 
 
+@pytest.mark.parametrize("key", ["a column", "a level"])
+def test_long_frames_out_of_order(key):
+    frame = pd.DataFrame({"k": ["a", "b"] * 30, "x": range(60)}, index=DAYS)
+    if key == "a level":
+        frame = frame.set_index("k", append=True).swaplevel()
+    assert len(SequencePanel.from_frame(frame, by="k")) == 2
+    with pytest.warns(UserWarning, match="times in the index of frame go back within a sequence"):
+        SequencePanel.from_frame(frame[::-1], by="k")
+
+
 ROWS = np.random.default_rng(0).normal(size=(60, 2))
 
 
@@ -117,7 +145,11 @@ ROWS = np.random.default_rng(0).normal(size=(60, 2))
         (1_700_000_000 + 60 * np.arange(60), True),
         (np.random.default_rng(0).integers(0, 60, 60), False),
         (np.where(np.arange(60) == 30, np.nan, np.arange(60)), False),
-        (np.arange(60) + 0.5, False),
+        (1.7e9 + 0.1 * np.arange(60), True),
+        (np.arange(60) + np.random.default_rng(0).uniform(0, 0.2, 60), True),
+        (np.exp(np.arange(60) / 9), False),
+        (np.sort(np.random.default_rng(0).normal(size=60)), False),
+        (np.arange(60) % 30 + 0.5, False),
         (np.ones(60), False),
     ],
 )
@@ -135,6 +167,14 @@ def test_counters_of_sequences():
     assert find_counter(values, np.array([0, 60])) is None
     with pytest.warns(UserWarning, match="HDPMixture: column 1 of X numbers the rows"):
         HDPMixture(max_iter=2).fit([values[:30], values[30:]])
+
+
+def test_faults_of_windows():
+    frame = pd.DataFrame({"x": ROWS[:, 0], "t": np.arange(60)}, index=DAYS[::-1])
+    with pytest.warns(UserWarning, match="WindowFeatures: The index of X descends"):
+        WindowFeatures(8).fit_transform(frame[["x"]])
+    with pytest.warns(UserWarning, match="WindowFeatures: column 't' of X numbers the rows"):
+        WindowFeatures(8).fit(frame[::-1])
 
 
 def test_counters_that_are_meant():

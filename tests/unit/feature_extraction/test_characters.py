@@ -2,13 +2,18 @@
 
 import sys
 import unicodedata
+import warnings
 
+import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from skdp.data._frames import normalize_text, normalize_word
 from skdp.feature_extraction import SegmentVectorizer, TokenVectorizer
 from skdp.grammar import HDPPCFGRefiner, ParseTree
 from skdp.language import NestedPitmanYorLM
+from skdp.topics import GibbsLDA
 
 FORMAT = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c) == "Cf"]
 JOINERS = "\u200c\u200d"
@@ -46,6 +51,37 @@ def test_composed_and_decomposed_letters(vectorizer):
     for text in ("café señor Ångström", "한국어 단어"):
         expected = words(vectorizer, text)
         assert words(vectorizer, unicodedata.normalize("NFD", text)) == expected
+
+
+WRITTEN = ["cafe\u0301", "ca\u00adfé"]
+
+
+@pytest.mark.parametrize("word", WRITTEN)
+@pytest.mark.parametrize("cls", [TokenVectorizer, SegmentVectorizer])
+def test_given_vocabularies(cls, word):
+    vectorizer = cls(vocabulary=["lait", word])
+    assert vectorizer.transform(["café"]).tokens.tolist() == [1]
+    with pytest.raises(ValueError, match="each word once, got 'café' twice"):
+        cls(vocabulary=["café", word]).fit(["café"])
+
+
+@pytest.mark.parametrize("word", WRITTEN)
+def test_words_to_leave_out(word):
+    vectorizer = SegmentVectorizer(stop_words=[word], segmenter="line")
+    assert words(vectorizer, "café lait") == ["lait"]
+    suffixes = TokenVectorizer(suffixes=[word], min_count=2).fit(["netcafé supercafé"])
+    assert "UNK:-café" in suffixes.vocabulary_
+
+
+@pytest.mark.parametrize("word", WRITTEN)
+def test_seed_words(word):
+    corpus = SegmentVectorizer().fit_transform(["café lait", "thé lait"] * 3)
+    model = GibbsLDA(2, seed_words={"drinks": [word]}, max_iter=4)
+    expected = clone(model).set_params(seed_words={"drinks": ["café"]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = [m.set_params(random_state=0).fit(corpus).components_ for m in (model, expected)]
+    assert np.array_equal(*found)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x85", "\u2028"])

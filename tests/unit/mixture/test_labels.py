@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
@@ -136,6 +137,7 @@ def test_forms_of_labels():
         Y.tolist(), Y.astype(np.int8), Y.astype(float), missing, np.array(missing, dtype=object),
         pd.Series(Y, index=range(90, 0, -1)), pd.Series(missing),
         pd.Series(missing, dtype="Int64"), pl.Series(Y), pl.Series(missing),
+        pa.array(missing), pa.chunked_array([missing]),
     ]  # fmt: skip
     for y in forms:
         rows = check_labels(X, y)

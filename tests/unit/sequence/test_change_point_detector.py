@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -75,6 +76,15 @@ def test_dates():
     assert means.index.equals(index)
     assert list(means.columns) == ["flow"]
     assert abs(means["flow"].iloc[100] - 6.0) < 0.5
+
+
+@pytest.mark.parametrize("power", [1e-3, 1e-12, 1e-300])
+def test_small_powers_stay_in_range(power):
+    known = np.where(np.isin(np.arange(200), [80, 140]), 1, -1)
+    table, expected = (
+        ChangePointDetector(power=p).fit(X, known).change_points_ for p in (power, 1e-2)
+    )
+    assert_allclose([row.size for row in table], [row.size for row in expected], rtol=1e-4)
 
 
 def test_several_series():
@@ -194,8 +204,11 @@ def test_n_parts():
 
 
 def test_lengths_of_parts():
+    ChangePointDetector(max_length=90).fit(X)
     for least, most in ((30, None), (1, 50), (20, 40)):
-        model = ChangePointDetector(min_length=least, max_length=most).fit(X)
+        model = ChangePointDetector(min_length=least, max_length=most)
+        with nullcontext() if most is None else pytest.warns(UserWarning, match=f"h={most} steps"):
+            model.fit(X)
         for changes in (model.predict(X), *model.sample(X, 20, random_state=0)):
             lengths = np.diff([0, *changes, 200])
             assert lengths.min() >= least

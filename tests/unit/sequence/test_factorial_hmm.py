@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
@@ -435,6 +436,7 @@ def test_containers_of_known_bits():
     check([0, 60], first, bools, pd.DataFrame(bools).astype("boolean"))
     check([0, 60], first, [pl.DataFrame(bools, orient="row")])
     check([0, 60], TRUTH[0], TRUTH[0] == 1)
+    assert check_known_bits(pa.array([0, None] * 30), np.array([0, 60]), 3) is None  # classes
     check([0, 60, 120], both, [frame, UNKNOWN], [first, None], np.array([first, UNKNOWN]), both)
     check([0, 60, 120], both, [*with_none, *UNKNOWN.tolist()])
 

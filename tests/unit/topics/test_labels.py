@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -90,6 +91,19 @@ def test_kinds_of_sets():
         [None if s is None else {names[k] for k in s} for s in LABELS],
     ):
         assert_same_as_sets(y, **SEEDS)
+
+
+def test_columns_of_arrow():
+    names = ["a", None, "b", "a"] * 6
+    for y in (pa.array(names), pa.chunked_array([names]), pa.array(names).dictionary_encode()):
+        assert_same_as_sets(y, [name and {name} for name in names], **SEEDS)
+    table = pa.table({"b": MATRIX[:, 0], "a": MATRIX[:, 1], "other": MATRIX[:, 2]})
+    with pytest.raises(ValueError, match="column 0 is 'b', which is topic 1"):
+        topics_of(table, **SEEDS)
+    assert_array_equal(
+        topics_of(None, seed_words={"a": pa.array([0]), "b": pa.array([5])}, seed_weight=5),
+        topics_of(None, **SEEDS),
+    )
 
 
 def test_sets_of_segments():
