@@ -306,7 +306,42 @@ def checksum(*arrays: NDArray[Any]) -> int:
 
 
 class ChainEstimator(IterativeEstimator):
-    """Base class of estimators with chains: their parameters, procedure and common attributes."""
+    """Base class of estimators with chains: their parameters, procedure and common attributes.
+
+    Estimators may only name a parameter or an attribute that is described here: see `take_texts`.
+
+    Parameters
+    ----------
+    max_iter : int, default=500
+        Number of sweeps of each chain.
+    burn_in : int or None, default=None
+        Number of sweeps to discard at the start of each chain. None: half of the current
+        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
+        current state.
+    thin : int, default=10
+        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
+        sweep.
+    n_samples : int, default=5
+        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
+        probabilities are averaged over them.
+    n_chains : int, default=1
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the chain with the highest mean log joint, scores from all chains.
+    stream_sweeps : int, default=20
+        Number of sweeps of each later call of `partial_fit`.
+    warm_start : bool, default=False
+        Keep the state of the fit, so that another `fit` on the same X continues where this one
+        stopped: after an interruption, or with a larger `max_iter`.
+
+    Attributes
+    ----------
+    trace_ : Trace
+        Scalars of every kept sweep of every chain.
+    n_iter_ : int
+        Number of sweeps done.
+    convergence_ : dict
+        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **IterativeEstimator._parameter_constraints,

@@ -49,7 +49,7 @@ class NestedPitmanYorLM(
     OfWords,
     TransformerMixin,
     ChainEstimator,
-    auto_wrap_output_keys=None,  # type: ignore[call-arg]  # of the mixin's __init_subclass__
+    auto_wrap_output_keys=None,  # of the mixin's __init_subclass__
 ):
     r"""Nested Pitman-Yor language model for words in text without spaces.
 

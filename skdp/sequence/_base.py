@@ -72,7 +72,15 @@ def takes_partitions(shape: Callable[[Any], tuple[int, ...]] | None) -> Callable
 
 
 class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
-    """Base class: panels, fits, scores; subclasses define `_allows_nan`, `_part` and `predict`."""
+    """Base class: panels, fits, scores; subclasses define `_allows_nan`, `_part` and `predict`.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number D of columns of an observation.
+    feature_names_in_ : (D,) array
+        Only if X was a data frame with string column names.
+    """
 
     samples_: list[Any]  # models of the best chain
     _models: list[Any]  # of all chains: `log_likelihoods`, `log_predictives`, `posteriors`

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
-from inspect import cleandoc
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -167,28 +165,6 @@ def without_partitions(estimator: Any, state: dict[str, Any]) -> dict[str, Any]:
 # The base class.
 
 
-_ENTRY = re.compile(r"^(\w+(?:, \w+)*)( : .*)\n((?:    .*\n)+)", re.MULTILINE)
-_NAMES = re.compile(r"^(\w+(?:, \w+)*),?( : .*)?\n(?!    )", re.MULTILINE)
-
-
-def take_texts(cls: type) -> None:
-    """Complete a docstring: what has a name, or also a type, but no text is as in the bases."""
-    known: dict[str, tuple[str, str]] = {}
-    for base in reversed(cls.__mro__[1:]):
-        for names, kind, text in _ENTRY.findall(cleandoc(base.__doc__ or "") + "\n"):
-            known |= dict.fromkeys(names.split(", "), (f"{names}{kind}\n", text))
-
-    def complete(match: re.Match[str]) -> str:
-        names, kind = match[1].split(", "), match[2]
-        if not known.keys() >= {*names}:
-            return match[0]
-        if kind is not None:
-            return match[0] + known[names[0]][1]
-        return "".join(dict.fromkeys("".join(known[name]) for name in names))
-
-    cls.__doc__ = _NAMES.sub(complete, cleandoc(cls.__doc__ or ""))
-
-
 # Weights of topics are single-precision numbers: with the priors in this range no product of
 # them overflows or vanishes. At its ends a prior is practically 0 or infinity.
 PRIOR = Interval(Real, 1e-8, 1e8, closed="both")
@@ -211,7 +187,8 @@ class BaseTopicModel(
 ):
     """Base class of the topic models: priors, topics as features, held-out scores.
 
-    Models may only name a parameter or an attribute that is described here: see `take_texts`.
+    Models may only name a parameter or an attribute that is described here or in `ChainEstimator`:
+    see `take_texts`.
 
     Parameters
     ----------
@@ -286,21 +263,6 @@ class BaseTopicModel(
         Largest number of topics, for tables that people read: the posterior is that of the model
         given that no more topics have words or seed words. None: no bound. If at least half of the
         kept sweeps have as many, `fit` warns.
-    max_iter : int, default=500
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
-    thin : int, default=10
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
-    n_samples : int, default=5
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=1
-        Number of independent chains, each from its own first state. Attributes and features come
-        from the chain with the highest mean log joint, scores from all chains.
     n_shards : int, default=1
         Number of shards: runs of documents that are swept at the same time, each with the words of
         the others as they were before the sweep. This is approximate (AD-LDA; if words are rare
@@ -309,20 +271,9 @@ class BaseTopicModel(
         Number of sweeps over each document in `transform` and `score`.
     transform_burn_in : int or None, default=None
         Number of these sweeps to discard at the start. None: half.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
     level : {"document", "segment"}, default="document"
         Whether documents or segments have topic shares. With "segment", the shares of a document
         are the mean of the shares of its segments, weighted by tokens.
-    stream_sweeps : int, default=20
-        Number of sweeps of each later call of `partial_fit`.
 
     Attributes
     ----------
@@ -339,12 +290,6 @@ class BaseTopicModel(
         Only with bursts: posterior means, or the given values.
     topic_names_ : list of str or None
         Only if `seed_words` has names: the names of all topics, None for those without.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
     n_features_in_ : int
         Size of the vocabulary.
     feature_names_in_ : (n_features,) array of str
@@ -420,17 +365,6 @@ class BaseTopicModel(
 
     _segments_are_ordered = False
     """Whether the shares of a segment depend on those of the previous segment."""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if cls.__doc__ and cls.__module__.startswith("skdp."):  # not that of a user's class
-            take_texts(cls)
-
-    def _store(self, given: dict[str, Any]) -> None:
-        """Set the parameters, given the local variables of a constructor."""
-        for name, value in given.items():
-            if name != "self":
-                setattr(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         return without_partitions(self, super().__getstate__())

@@ -179,17 +179,7 @@ class BinaryFactorEmission(SampledEmission):
         mass_prior: tuple[float, float] = (1.0, 1.0),
         init: str = "data",
     ):
-        self.n_factors = n_factors
-        self.output = output
-        self.weights = weights
-        self.weights_scale = weights_scale
-        self.noise_variance = noise_variance
-        self.noise_prior = noise_prior
-        self.amplitude_variance = amplitude_variance
-        self.amplitude_prior = amplitude_prior
-        self.activity_prior = activity_prior
-        self.mass_prior = mass_prior
-        self.init = init
+        self._store(locals())
 
     def _make_sampler_of(self, data: InMemoryRows, n_states: int) -> BinaryFactorSampler:
         mass_prior = check_gamma_prior(self.mass_prior, "mass_prior")

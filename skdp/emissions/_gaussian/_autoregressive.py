@@ -193,13 +193,7 @@ class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
         covariance_prior: ArrayLike | None = None,
         resolution: str | float | ArrayLike | None = "auto",
     ):
-        self.lags = lags
-        self.trend = trend
-        self.coef_prior = coef_prior
-        self.coef_precision_prior = coef_precision_prior
-        self.degrees_of_freedom_prior = degrees_of_freedom_prior
-        self.covariance_prior = covariance_prior
-        self.resolution = resolution
+        self._store(locals())
 
     @property
     def n_lags(self) -> int:

@@ -184,12 +184,7 @@ class GaussianEmission(PartedEmission):
         covariance_prior: str | ArrayLike | None = None,
         resolution: str | float | ArrayLike | None = "auto",
     ):
-        self.covariance_type = covariance_type
-        self.mean_prior = mean_prior
-        self.mean_precision_prior = mean_precision_prior
-        self.degrees_of_freedom_prior = degrees_of_freedom_prior
-        self.covariance_prior = covariance_prior
-        self.resolution = resolution
+        self._store(locals())
 
     def _check_values(self, values: Floats) -> None:
         check_numbers(values)

@@ -420,18 +420,13 @@ class StudentTEmission(GaussianEmission):
         nu: each power of ten makes smaller nu more probable. So values farther from the median of
         their column than 1e12 times the interdecile range of its values count as if they were at
         this distance.
-    covariance_type : {"full", "diag"}, default="full"
-        Whether columns are correlated or independent, given the state.
+    covariance_type
     tail_prior : (shape, rate), default=(2.0, 0.1)
         Gamma prior under which nu is drawn with ``degrees_of_freedom="auto"``; shape and rate from
         1e-8 to 1e8.
     mean_prior : (D,) array or None, default=None
         m; None: the medians of the observations.
-    mean_precision_prior : float or None, default=None
-        c, from 1e-8 to 1e8: the prior mean counts as c observations. None:
-        exp(-46 / W), but at least 0.01 (up to W = 10) and at most 0.25 (from W = 34 on), where W is
-        D with full covariances and 1 with diagonal ones. The prior of the means is then wider than
-        the data, and a state of many columns does not cost more than one of ten.
+    mean_precision_prior
     degrees_of_freedom_prior : float or None, default=None
         Degrees of freedom of the inverse Wishart prior of Sigma, above D - 1 ("full") or 0
         ("diag"). None: 2 D + 1 or 3; drawn where `GaussianEmission` draws its own.
@@ -440,11 +435,7 @@ class StudentTEmission(GaussianEmission):
         `GaussianEmission`, but from a covariance of the observations that outliers do not stretch:
         median absolute deviations, and correlations of values cut off at three of them. It is
         not drawn. "auto": drawn, as for `GaussianEmission`; this is its prior mean.
-    resolution : "auto", float, (D,) array or None, default="auto"
-        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
-        or cluster then has at least about a tenth of the squared step as its variance, in columns
-        that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all values are
-        exact.
+    resolution
 
     See Also
     --------
@@ -497,13 +488,7 @@ class StudentTEmission(GaussianEmission):
         covariance_prior: str | ArrayLike | None = None,
         resolution: str | float | ArrayLike | None = "auto",
     ):
-        super().__init__(
-            covariance_type, mean_prior=mean_prior, mean_precision_prior=mean_precision_prior,
-            degrees_of_freedom_prior=degrees_of_freedom_prior, covariance_prior=covariance_prior,
-            resolution=resolution,
-        )  # fmt: skip
-        self.degrees_of_freedom = degrees_of_freedom
-        self.tail_prior = tail_prior
+        self._store(locals())
 
     def _make_sampler_of(self, data: InMemoryRows, n_states: int) -> StudentTSampler:
         values = data.values

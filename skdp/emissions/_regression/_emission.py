@@ -189,14 +189,7 @@ class RegressionEmission(NamedColumns, LinearEmission, SampledEmission):
         covariance_prior: ArrayLike | None = None,
         resolution: str | float | ArrayLike | None = "auto",
     ):
-        self.targets = targets
-        self.inputs = inputs
-        self.output = output
-        self.coef_prior = coef_prior
-        self.coef_precision_prior = coef_precision_prior
-        self.degrees_of_freedom_prior = degrees_of_freedom_prior
-        self.covariance_prior = covariance_prior
-        self.resolution = resolution
+        self._store(locals())
 
     def _make_sampler_of(self, data: InMemoryRows, n_states: int) -> Any:
         values, n_columns = data.values, data.n_features

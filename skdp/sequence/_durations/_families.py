@@ -157,9 +157,7 @@ class NegativeBinomialDuration(TransitionPart):
     def __init__(
         self, n_phases: int = 2, prior: tuple[float, float] = (1.0, 1.0), max_duration: int = 100
     ):
-        self.n_phases = n_phases
-        self.prior = prior
-        self.max_duration = max_duration
+        self._store(locals())
 
     def _make_sampler(self, n_states: int) -> Any:
         a, b = check_beta_prior(self.prior, "prior")
@@ -271,9 +269,7 @@ class PoissonDuration(TransitionPart):
     }
 
     def __init__(self, shape: float = 1.0, rate: float = 0.1, max_duration: int = 100):
-        self.shape = shape
-        self.rate = rate
-        self.max_duration = max_duration
+        self._store(locals())
 
     def _make_sampler(self, n_states: int) -> Any:
         return PoissonDurationSampler(
