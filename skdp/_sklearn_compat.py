@@ -243,12 +243,20 @@ _ENTRY = re.compile(r"^(\w+(?:, \w+)*)( : .*)\n((?:    .*\n)+)", re.MULTILINE)
 _NAMES = re.compile(r"^(\w+(?:, \w+)*),?( : .*)?\n(?!    )", re.MULTILINE)
 
 
+@functools.cache
+def _list_texts(cls: type) -> dict[str, tuple[str, str]]:
+    """Return the heads and the texts of what a docstring describes, by name."""
+    known: dict[str, tuple[str, str]] = {}
+    for names, kind, text in _ENTRY.findall(cleandoc(cls.__doc__ or "") + "\n"):
+        known |= dict.fromkeys(names.split(", "), (f"{names}{kind}\n", text))
+    return known
+
+
 def take_texts(cls: type) -> None:
     """Complete a docstring: what has a name, or also a type, but no text is as in the bases."""
     known: dict[str, tuple[str, str]] = {}
     for base in reversed(cls.__mro__[1:]):
-        for names, kind, text in _ENTRY.findall(cleandoc(base.__doc__ or "") + "\n"):
-            known |= dict.fromkeys(names.split(", "), (f"{names}{kind}\n", text))
+        known |= _list_texts(base)
 
     def complete(match: re.Match[str]) -> str:
         names, kind = match[1].split(", "), match[2]
