@@ -24,7 +24,6 @@ from skdp.emissions._common._columns import (
     InMemoryRows,
     check_numbers,
     moments,
-    read_resolution,
 )
 from skdp.emissions._common._marginals import (
     ColumnMarginals,
@@ -501,7 +500,7 @@ class StudentTEmission(GaussianEmission):
         sampler = StudentTSampler(n_states, prior, freedom, own_prior, scale_prior)
         if is_drawn:
             sampler.limits = find_limits(values)
-        return self._with_spread(sampler, read_resolution(self, data))
+        return self._with_spread(sampler, self._read_resolution(data))
 
 
 def find_limits(values: Floats) -> tuple[Floats, Floats]:
