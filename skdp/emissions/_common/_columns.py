@@ -758,16 +758,11 @@ SHRINKAGE = 1e-4
 """Shrinkage of the data's correlations, so that collinear columns have a definite matrix."""
 
 
-def moments(values: Floats, shrinkage: float = SHRINKAGE) -> tuple[Floats, Floats]:
+def moments_of(data: Observations) -> tuple[Floats, Floats]:
     """Return the mean and a positive definite covariance of observed values, outliers shrunk."""
-    return moments_of(InMemoryRows(values), shrinkage)
-
-
-def moments_of(data: Observations, shrinkage: float = SHRINKAGE) -> tuple[Floats, Floats]:
-    """Return the moments of observations that may be in parts; outliers are shrunk."""
     # Missing values count as means, so that the correlation matrix stays positive definite.
     ranges, mean, squares = find_moments(ClippedRows(data))
-    return mean, find_covariance(ranges, squares, shrinkage)
+    return mean, find_covariance(ranges, squares)
 
 
 def find_covariance(ranges: Ranges, squares: Floats, shrinkage: float = SHRINKAGE) -> Floats:

@@ -23,7 +23,7 @@ from skdp.emissions._common._columns import (
     ClippedRows,
     InMemoryRows,
     check_numbers,
-    moments,
+    moments_of,
 )
 from skdp.emissions._common._marginals import (
     ColumnMarginals,
@@ -512,7 +512,7 @@ def find_limits(values: Floats) -> tuple[Floats, Floats]:
 
 def robust_moments(values: Floats) -> tuple[Floats, Floats]:
     """Return medians and a positive definite covariance that outliers do not stretch."""
-    _, covariance = moments(values)
+    _, covariance = moments_of(InMemoryRows(values))
     deviations = np.sqrt(np.diag(covariance))
     center = np.zeros(values.shape[1])
     for d, column in enumerate(values.T):
@@ -523,7 +523,7 @@ def robust_moments(values: Floats) -> tuple[Floats, Floats]:
             if deviation > _ROUNDING * abs(center[d]):  # not if most of a column is one value
                 deviations[d] = deviation
     cut = np.clip((values - center) / deviations, -_REACH, _REACH)
-    _, correlations = moments(cut)
+    _, correlations = moments_of(InMemoryRows(cut))
     roots = np.sqrt(np.diag(correlations))
     correlations = correlations / np.multiply.outer(roots, roots)
     return center, correlations * np.multiply.outer(deviations, deviations)

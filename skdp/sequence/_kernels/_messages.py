@@ -55,14 +55,13 @@ from skdp._numeric._simd import (
     row_size,
     rows_size,
 )
+from skdp.sequence._kernels._transitions import log_sum_of_products
 
 FLOOR = 1e-200
 SAFE = 1e-180
 SMALLEST_TOTAL = 1e-100
 PRECISE = 1e-250
 """A sum of probabilities that are at most 1, at least 1e-308 or 0, is precise above this value."""
-LOG_NEGLIGIBLE = -60.0
-"""Terms of a sum whose logarithm is lower, relative to the largest term, are less than rounding."""
 
 
 class MessageBatch(NamedTuple):
@@ -311,22 +310,6 @@ def log_sum_exp(x):
     return largest + math.log(total)
 
 
-@njit_internal_nogc
-def log_of_small_sum(logs, others):
-    """Return log sum_i exp(logs_i + others_i) of any size, -inf if the sum is 0."""
-    largest = -math.inf
-    for i in range(logs.shape[0]):
-        largest = max(largest, logs[i] + others[i])
-    if largest == -math.inf:
-        return largest
-    total = 0.0
-    for i in range(logs.shape[0]):
-        x = logs[i] + others[i] - largest
-        if x > LOG_NEGLIGIBLE:
-            total += math.exp(x)
-    return largest + math.log(total)
-
-
 @njit_loop
 def filter_in_logs(startprob, reverse, log_reverse, log_obs, predicted, filtered, steps, terms):
     """Filter one sequence, with `predicted` and `filtered` as logarithms; return log p(x)."""
@@ -346,7 +329,7 @@ def filter_in_logs(startprob, reverse, log_reverse, log_obs, predicted, filtered
             if total >= PRECISE:
                 predicted[t, j] = math.log(total)
             else:
-                predicted[t, j] = log_of_small_sum(filtered[t - 1], log_reverse[j])
+                predicted[t, j] = log_sum_of_products(filtered[t - 1], log_reverse[j])
         for j in range(n):
             filtered[t, j] = predicted[t, j] + log_obs[t, j]
         total = log_sum_exp(filtered[t])
