@@ -355,7 +355,7 @@ MOST_FACTORS = 24
 """Number of factors that a buffet may have beyond twice the number that its prior expects."""
 
 
-def find_most(n_states: int, concentration: float, mass_prior: tuple[float, float]) -> float:
+def find_most(n_states: int, concentration: float, mass_prior: tuple[float, float]) -> int:
     """Return the largest number of factors that a buffet may have."""
     expected = expected_features(n_states, concentration)
     return MOST_FACTORS + math.ceil(2.0 * mass_prior[0] / mass_prior[1] * expected)
@@ -374,7 +374,7 @@ class BuffetFactorSampler(BinaryFactorSampler):
         self.expected = expected_features(n_states, self.concentration)
         # The prior has this bound: without it, values many standard deviations of the weights away
         # would be explained by ever more factors.
-        self.most_factors = int(find_most(n_states, self.concentration, mass_prior))
+        self.most_factors = find_most(n_states, self.concentration, mass_prior)
 
     def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw vectors and their number, then the mass, weights and noise."""

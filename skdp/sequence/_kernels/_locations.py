@@ -216,14 +216,6 @@ def write_inverse_mass(departures, decay, out):
         out[j] = 1.0 / out[j]
 
 
-@njit_internal_nogc
-def draw_momentum(inverse_mass, momentum, rng):
-    """Draw momenta, (D, J)."""
-    for d in range(momentum.shape[0]):
-        for j in range(momentum.shape[1]):
-            momentum[d, j] = draw_normal(rng) / math.sqrt(inverse_mass[j])
-
-
 @njit_loop
 def kinetic_energy(inverse_mass, momentum):
     """Return the energy of momenta."""
@@ -266,7 +258,9 @@ def draw_locations(
     acceptance = 0.0
     for i in range(n_trajectories):
         # Begin where the last trajectory ended, with a new momentum.
-        draw_momentum(inverse_mass, momentum, rng)
+        for d in range(momentum.shape[0]):
+            for j in range(momentum.shape[1]):
+                momentum[d, j] = draw_normal(rng) / math.sqrt(inverse_mass[j])
         energy = kinetic_energy(inverse_mass, momentum)
         copy_locations(locations, proposal)
         copy_locations(first_gradient, gradient)

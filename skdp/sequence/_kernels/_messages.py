@@ -400,14 +400,6 @@ SMALLEST = 1e-300
 
 
 @njit_internal_nogc
-def draw_thresholds(startprob, transmat, states, thresholds, rng):
-    """Draw u_t below the probability of each transition of the path."""
-    for t in range(states.shape[0]):
-        p = transmat[states[t - 1], states[t]] if t > 0 else startprob[states[0]]
-        thresholds[t] = p * (1.0 - next_open_double(rng))  # below p, and at least 0
-
-
-@njit_internal_nogc
 def add_paths(log_weights, transmat, threshold, alive, sums):
     """Write to `sums` the log weight of the paths to each state, -inf if there is none."""
     n_states = sums.shape[0]
@@ -487,7 +479,9 @@ def sample_states(
         begin, end = ptr[s], ptr[s + 1]
         n = end - begin
         path = states[begin:end]
-        draw_thresholds(startprob, transmat, path, thresholds[:n], rng)
+        for t in range(n):  # below the probability of each transition of the path, and at least 0
+            p = transmat[path[t - 1], path[t]] if t > 0 else startprob[path[0]]
+            thresholds[t] = p * (1.0 - next_open_double(rng))
         rows = log_filtered[:n]
         if not filter_beam(startprob, transmat, log_obs[begin:end], thresholds, rows, alive):
             return s
