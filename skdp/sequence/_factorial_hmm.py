@@ -330,19 +330,10 @@ class FactorialHMM(SequenceEstimator):
             state.runs[best].sampler.known,
             exchangeable=self._emission_object().weights is None,
         )
-        others = [
-            sample.model
-            for c, chain in enumerate(state.runs)
-            for sample in chain.models.values()
-            if c != best
-        ]
         model = samples[reference]
         return {
             **attributes,
-            "_models": [*samples, *others],
-            "samples_": samples,
-            "startprob_": model.startprob,
-            "transmat_": model.transmat,
+            **self._list_samples(state, best, samples, model),
             "weights_": model.weights,
             "noise_variance_": model.noise_variance,
             "factor_shares_": model.shares,

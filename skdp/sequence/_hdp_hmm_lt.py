@@ -683,8 +683,6 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         if chain.sampler.n_settled > 0 and numbers is not None and len(order.fixed) == 0:
             order = replace(order, before=numbers)
         samples, reference = name_states(draws, chain.sampler.count_pairs, order)
-        rest = [run for c, run in enumerate(state.runs) if c != best]
-        others = [sample.model for run in rest for sample in run.models.values()]
         model = samples[reference]
         most_factors = getattr(chain.sampler.emission, "most_factors", None)
         geometry = {
@@ -704,12 +702,9 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
             labels = unite_states(chain.sampler, samples, reference, rng)
         return {
             **attributes,
-            "_models": [*samples, *others],
+            **self._list_samples(state, best, samples, model),
             "_most_factors": most_factors,
             "_n_observed": chain.sampler.n_observed,
-            "samples_": samples,
-            "startprob_": model.startprob,
-            "transmat_": model.transmat,
             "emission_": model.emission,
             "state_shares_": model.shares,
             "n_active_components_": model.n_active_components,
