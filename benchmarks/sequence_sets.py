@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from skdp.emissions import CategoricalEmission, GaussianEmission, PoissonEmission
-from skdp.emissions._common._columns import moments
+from skdp.emissions._common._columns import InMemoryRows, moments_of
 from skdp.sequence import HDPHMMLT
 
 N_STATES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
@@ -45,7 +45,7 @@ def make_emission(prior, held_out_kind, train):
     freedom, share = (
         eval(formula, {"__builtins__": {}}, {"D": train.n_features}) for formula in formulas[-2:]
     )
-    covariance = moments(train.values)[1]
+    covariance = moments_of(InMemoryRows(train.values))[1]
     if covariance_type == "diag":
         scale = share * (freedom - 2.0) * np.diag(covariance)
     else:

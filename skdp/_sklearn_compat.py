@@ -6,8 +6,10 @@ import functools
 import html
 import importlib.metadata
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterable
+from inspect import cleandoc
 from numbers import Integral
 from types import NoneType
 from typing import Any, ClassVar, Self
@@ -237,12 +239,62 @@ _RESULT = (
 )
 
 
+_ENTRY = re.compile(r"^(\w+(?:, \w+)*)( : .*)\n((?:    .*\n)+)", re.MULTILINE)
+_NAMES = re.compile(r"^(\w+(?:, \w+)*),?( : .*)?\n(?!    )", re.MULTILINE)
+
+
+@functools.cache
+def _list_texts(cls: type) -> dict[str, tuple[str, str]]:
+    """Return the heads and the texts of what a docstring describes, by name."""
+    known: dict[str, tuple[str, str]] = {}
+    for names, kind, text in _ENTRY.findall(cleandoc(cls.__doc__ or "") + "\n"):
+        known |= dict.fromkeys(names.split(", "), (f"{names}{kind}\n", text))
+    return known
+
+
+def take_texts(cls: type) -> None:
+    """Complete a docstring: what has a name, or also a type, but no text is as in the bases."""
+    known: dict[str, tuple[str, str]] = {}
+    for base in reversed(cls.__mro__[1:]):
+        known |= _list_texts(base)
+
+    def complete(match: re.Match[str]) -> str:
+        names, kind = match[1].split(", "), match[2]
+        if not known.keys() >= {*names}:
+            return match[0]
+        if kind is not None:
+            return match[0] + known[names[0]][1]
+        return "".join(dict.fromkeys("".join(known[name]) for name in names))
+
+    cls.__doc__ = _NAMES.sub(complete, cleandoc(cls.__doc__ or ""))
+
+
 class EstimatorMixin:
     """Mixin of all estimators: versions in pickles, HTML displays with a line of result and a link.
     It comes before ``BaseEstimator`` among the bases. Classes may override `_result_line`.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or source of random numbers. An int gives the same result every time.
+    verbose : int, default=0
+        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
     """
 
     _doc_link_module: ClassVar[str] = "skdp"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__doc__ and cls.__module__.startswith("skdp."):  # not that of a user's class
+            take_texts(cls)
+
+    def _store(self, given: dict[str, Any]) -> None:
+        """Set the parameters, given the local variables of a constructor."""
+        for name, value in given.items():
+            if name != "self":
+                setattr(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; a parameter that is a scalar of NumPy becomes one of Python."""

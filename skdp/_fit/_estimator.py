@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from inspect import cleandoc
 from itertools import islice
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
@@ -41,44 +39,9 @@ from skdp.inference._convergence import (
 )
 from skdp.inference._trace import Trace, make_inference_data
 
-# Base classes, and docstrings that are completed from theirs.
-
-
-_ENTRY = re.compile(r"^(\w+(?:, \w+)*)( : .*)\n((?:    .*\n)+)", re.MULTILINE)
-_NAMES = re.compile(r"^(\w+(?:, \w+)*),?( : .*)?\n(?!    )", re.MULTILINE)
-
-
-def take_texts(cls: type) -> None:
-    """Complete a docstring: what has a name, or also a type, but no text is as in the bases."""
-    known: dict[str, tuple[str, str]] = {}
-    for base in reversed(cls.__mro__[1:]):
-        for names, kind, text in _ENTRY.findall(cleandoc(base.__doc__ or "") + "\n"):
-            known |= dict.fromkeys(names.split(", "), (f"{names}{kind}\n", text))
-
-    def complete(match: re.Match[str]) -> str:
-        names, kind = match[1].split(", "), match[2]
-        if not known.keys() >= {*names}:
-            return match[0]
-        if kind is not None:
-            return match[0] + known[names[0]][1]
-        return "".join(dict.fromkeys("".join(known[name]) for name in names))
-
-    cls.__doc__ = _NAMES.sub(complete, cleandoc(cls.__doc__ or ""))
-
 
 class IterativeEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
     """Base class with common parameters, and the steps of a fit in the order of `FitLoop`.
-
-    Subclasses may only name a parameter or an attribute that is described here: see `take_texts`.
-
-    Parameters
-    ----------
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
 
     Attributes
     ----------
@@ -112,11 +75,6 @@ class IterativeEstimator(EstimatorMixin, CallbackSupportMixin, BaseEstimator):
 
     _optional_attributes: ClassVar[frozenset[str]] = frozenset()
     """Fitted attributes that not every fit has."""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if cls.__doc__ and cls.__module__.startswith("skdp."):  # not that of a user's class
-            take_texts(cls)
 
     def _validate_parameters(self) -> None:
         """Raise for parameters out of range."""
@@ -361,33 +319,35 @@ def checksum(*arrays: NDArray[Any]) -> int:
 class ChainEstimator(IterativeEstimator):
     """Base class of estimators with chains: their parameters, procedure and common attributes.
 
+    Estimators may only name a parameter or an attribute that is described here: see `take_texts`.
+
     Parameters
     ----------
-    max_iter : int
+    max_iter : int, default=500
         Number of sweeps of each chain.
     burn_in : int or None, default=None
         Number of sweeps to discard at the start of each chain. None: half of the current
         `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
         current state.
-    thin : int
+    thin : int, default=10
         After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
         sweep.
-    n_samples : int
+    n_samples : int, default=5
         Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
         probabilities are averaged over them.
     n_chains : int, default=1
-        Number of independent chains. Attributes come from the one with the highest mean log joint,
-        probabilities from all.
+        Number of independent chains, each from its own first state. Attributes and features come
+        from the one with the highest mean log joint, scores and probabilities from all.
     warm_start : bool, default=False
         Keep the state of the fit, so that another `fit` on the same X continues where this one
         stopped: after an interruption, or with a larger `max_iter`.
 
     Attributes
     ----------
+    trace_ : Trace
+        Scalars of every kept sweep of every chain.
     n_iter_ : int
         Number of sweeps done.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain, "n_components" among them.
     n_features_in_ : int
         Number of columns.
     """

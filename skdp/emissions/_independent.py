@@ -20,8 +20,8 @@ from skdp.data._frames import check_unique_columns, is_frame, names_of
 from skdp.emissions._binary_factors._emission import BinaryFactorEmission
 from skdp.emissions._common import Stream
 from skdp.emissions._common._columns import (
-    DerivedRows,
     InMemoryRows,
+    MappedRows,
     NamedColumns,
     PartedEmission,
     check_shared_out,
@@ -491,7 +491,7 @@ def _make_part(emission: Any, block: Block, data: Any, n_states: int) -> Any:
     """Return the sampler of an emission's own columns."""
     if isinstance(data, InMemoryRows):
         return emission.make_sampler(block.of(data.values), n_states)
-    own = DerivedRows(data, len(block.columns), take_columns, block)
+    own = MappedRows(data, len(block.columns), block.of)
     return emission.make_sampler_of(own, n_states)
 
 
@@ -535,11 +535,6 @@ def has_numbers(emission: Any) -> bool:
         parts = [part[1] for part in emission.emissions if len(part) == 3]
         return any(has_numbers(resolve_part(part, EMISSIONS)) for part in parts)
     return isinstance(emission, GaussianEmission | PoissonEmission)
-
-
-def take_columns(values: Floats, ptr: Any, block: Block) -> Floats:
-    """Return the columns of a block."""
-    return block.of(values)
 
 
 # Samplers.

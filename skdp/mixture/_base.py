@@ -402,6 +402,8 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
         `GaussianEmission`; with "diag", variances, (K, n_features).
     emission_ : object
         Distributions of the next row of each component.
+    trace_ : Trace
+        Scalars of every kept sweep of every chain, "n_components" among them.
     categories_ : list of n_features arrays or None
         Only if a column of categories held labels: for each column its categories, in the order of
         the codes that stand for them in the model; None: the column holds numbers.

@@ -121,7 +121,9 @@ class IBPLatentFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         Posterior means.
     noise_variance_ : float or (n_features,) array
         Posterior mean; an array with ``noise_variance="columns"``, over the stored samples.
-    trace_, n_iter_, convergence_, n_features_in_
+    trace_ : Trace
+        Scalars of every kept sweep of every chain, "n_components" among them.
+    n_iter_, convergence_, n_features_in_
     feature_names_in_ : (n_features,) array
         Only if X was a data frame with string column names.
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_jobs
 from skdp._executors import predict_parts
-from skdp._fit import ChainEstimator
+from skdp._fit import ChainEstimator, FitState
 from skdp._fit._estimator import checksum, fit_partitions, warn_of_counter, warn_of_times
 from skdp._numeric import Floats, Places
 from skdp._sklearn_compat import with_callbacks
@@ -72,7 +72,15 @@ def takes_partitions(shape: Callable[[Any], tuple[int, ...]] | None) -> Callable
 
 
 class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ChainEstimator):
-    """Base class: panels, fits, scores; subclasses define `_allows_nan`, `_part` and `predict`."""
+    """Base class: panels, fits, scores; subclasses define `_allows_nan`, `_part` and `predict`.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number D of columns of an observation.
+    feature_names_in_ : (D,) array
+        Only if X was a data frame with string column names.
+    """
 
     samples_: list[Any]  # models of the best chain
     _models: list[Any]  # of all chains: `log_likelihoods`, `log_predictives`, `posteriors`
@@ -334,6 +342,18 @@ class SequenceEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Chain
         return np.array([[log_probabilities.sum(), np.count_nonzero(counts)]])
 
     # Averages over the stored samples
+
+    def _list_samples(
+        self, state: FitState, best: int, samples: list[Any], model: Any
+    ) -> dict[str, Any]:
+        """Return the attributes for the models of all chains, and for one of the best chain."""
+        rest = [run for c, run in enumerate(state.runs) if c != best]
+        return {
+            "samples_": samples,
+            "_models": [*samples, *(draw.model for run in rest for draw in run.models.values())],
+            "startprob_": model.startprob,
+            "transmat_": model.transmat,
+        }
 
     def _each(self, models: list[Any], method: str, *args: Any) -> list[Any]:
         """Return the results of a method of all models, in order."""

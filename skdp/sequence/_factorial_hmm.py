@@ -92,30 +92,9 @@ class FactorialHMM(SequenceEstimator):
     use_y : bool, default=True
         Whether y of `fit` holds known bits. False: y is ignored, for a Pipeline in which it belongs
         to a later step. If all bits are known, the fit learns only weights, noise and transitions.
-    max_iter : int, default=500
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
-    thin : int, default=10
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
+    max_iter, burn_in, thin
     n_samples : int, default=20
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=1
-        Number of independent chains, each from its own first state. Attributes and features come
-        from the chain with the highest mean log joint, scores from all chains.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    n_chains, warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -140,16 +119,7 @@ class FactorialHMM(SequenceEstimator):
     samples_ : list of FactorialModel
         All stored samples of the best chain, with the factors aligned. With ``n_factors="auto"``
         they may differ in their number of factors.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_features_in_ : int
-        Number D of columns of an observation.
-    feature_names_in_ : (D,) array
-        Only if X was a data frame with string column names.
+    trace_, n_iter_, convergence_, n_features_in_, feature_names_in_
 
     See Also
     --------
@@ -239,23 +209,7 @@ class FactorialHMM(SequenceEstimator):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.n_factors = n_factors
-        self.emission = emission
-        self.start_prior = start_prior
-        self.switch_on_prior = switch_on_prior
-        self.switch_off_prior = switch_off_prior
-        self.mass_prior = mass_prior
-        self.block_size = block_size
-        self.use_y = use_y
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     # Validation
 
@@ -376,19 +330,10 @@ class FactorialHMM(SequenceEstimator):
             state.runs[best].sampler.known,
             exchangeable=self._emission_object().weights is None,
         )
-        others = [
-            sample.model
-            for c, chain in enumerate(state.runs)
-            for sample in chain.models.values()
-            if c != best
-        ]
         model = samples[reference]
         return {
             **attributes,
-            "_models": [*samples, *others],
-            "samples_": samples,
-            "startprob_": model.startprob,
-            "transmat_": model.transmat,
+            **self._list_samples(state, best, samples, model),
             "weights_": model.weights,
             "noise_variance_": model.noise_variance,
             "factor_shares_": model.shares,

@@ -195,35 +195,9 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         then refer to states; scores, forecasts, `transmat_` and `emission_` to components. "auto":
         where possible. It needs columns of numbers or counts, and takes no similarity, duration or
         restricted transitions, with which True is refused. False: each component is a state.
-    max_iter : int, default=500
-        Number of sweeps of each chain.
-    burn_in : int or None, default=None
-        Number of sweeps to discard at the start of each chain. None: half of the current
-        `max_iter`. With ``warm_start=True`` it may be `max_iter` or more; the fit then shows the
-        current state.
-    thin : int, default=10
-        After the burn-in, keep the first sweep, every `thin`-th sweep from there on, and the last
-        sweep.
+    max_iter, burn_in, thin
     n_samples : int, default=20
-        Number of kept samples of each chain, evenly spaced, to store as models. Held-out scores and
-        probabilities are averaged over them.
-    n_chains : int, default=1
-        Number of independent chains, each from its own first state. Attributes and features come
-        from the chain with the highest mean log joint, scores from all chains.
-    stream_sweeps : int, default=20
-        Number of sweeps of each later call of `partial_fit`.
-    stream_window : int or None, default=None
-        Number of samples to keep in a stream: the oldest leave in later calls of `partial_fit`,
-        as if they had never come. None: all.
-    warm_start : bool, default=False
-        Keep the state of the fit, so that another `fit` on the same X continues where this one
-        stopped: after an interruption, or with a larger `max_iter`.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    n_chains, stream_sweeps, stream_window, warm_start, n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -269,16 +243,7 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         Posterior means of gamma, of alpha without kappa, and of kappa.
     decay_ : float
         Posterior mean of lambda, if the similarities have a decay.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain.
-    n_iter_ : int
-        Number of sweeps done.
-    convergence_ : dict
-        The numbers behind the ConvergenceWarnings of the fit, by kind; empty without a warning.
-    n_features_in_ : int
-        Number D of columns of an observation.
-    feature_names_in_ : (D,) array
-        Only if X was a data frame with string column names.
+    trace_, n_iter_, convergence_, n_features_in_, feature_names_in_
     categories_ : list of n_features arrays or None
         Only if a column of categories held text: for each column its categories, in the order of
         their codes in the model, or None if the column holds numbers.
@@ -390,35 +355,7 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.n_components = n_components
-        self.emission = emission
-        self.similarity = similarity
-        self.stickiness = stickiness
-        self.stickiness_prior = stickiness_prior
-        self.duration = duration
-        self.transitions = transitions
-        self.start = start
-        self.top_concentration = top_concentration
-        self.transition_concentration = transition_concentration
-        self.top_concentration_prior = top_concentration_prior
-        self.transition_concentration_prior = transition_concentration_prior
-        self.state_sampler = state_sampler
-        self.init = init
-        self.state_order = state_order
-        self.use_y = use_y
-        self.judge = judge
-        self.merge_overlapping = merge_overlapping
-        self.max_iter = max_iter
-        self.burn_in = burn_in
-        self.thin = thin
-        self.n_samples = n_samples
-        self.n_chains = n_chains
-        self.stream_sweeps = stream_sweeps
-        self.stream_window = stream_window
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     # Validation
 
@@ -750,8 +687,6 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
             n_known = chain.sampler.n_settled_steps
             order = replace(order, before=numbers[len(numbers) - n_known :])
         samples, reference = name_states(draws, chain.sampler.count_pairs, order)
-        rest = [run for c, run in enumerate(state.runs) if c != best]
-        others = [sample.model for run in rest for sample in run.models.values()]
         model = samples[reference]
         most_factors = getattr(chain.sampler.emission, "most_factors", None)
         geometry = {
@@ -771,12 +706,9 @@ class HDPHMMLT(StreamMixin, HMMPredictions):
             labels = unite_states(chain.sampler, samples, reference, rng)
         return {
             **attributes,
-            "_models": [*samples, *others],
+            **self._list_samples(state, best, samples, model),
             "_most_factors": most_factors,
             "_n_observed": chain.sampler.n_observed,
-            "samples_": samples,
-            "startprob_": model.startprob,
-            "transmat_": model.transmat,
             "emission_": model.emission,
             "state_shares_": model.shares,
             "n_active_components_": model.n_active_components,

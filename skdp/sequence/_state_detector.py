@@ -390,12 +390,7 @@ class StateDetector(
         sweeps: in inverse proportion to the observations, but at least 30.
     n_chains : int, default=1
         Number of independent chains. States come from the chain with the highest mean log joint.
-    n_jobs : int or None, default=None
-        Number of threads (or of workers of joblib's active backend). Results do not depend on it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed or source of random numbers. An int gives the same result every time.
-    verbose : int, default=0
-        Print a line every `verbose` sweeps or iterations; 0: none; -1: none on compiling, either.
+    n_jobs, random_state, verbose
 
     Attributes
     ----------
@@ -530,16 +525,7 @@ class StateDetector(
         random_state: Any = None,
         verbose: int = 0,
     ):
-        self.n_components = n_components
-        self.features = features
-        self.stickiness = stickiness
-        self.step = step
-        self.use_y = use_y
-        self.max_iter = max_iter
-        self.n_chains = n_chains
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        self._store(locals())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

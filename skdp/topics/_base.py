@@ -187,7 +187,8 @@ class BaseTopicModel(
 ):
     """Base class of the topic models: priors, topics as features, held-out scores.
 
-    Models may only name a parameter or an attribute that is described here: see `take_texts`.
+    Models may only name a parameter or an attribute that is described here or in `ChainEstimator`:
+    see `take_texts`.
 
     Parameters
     ----------
@@ -262,13 +263,6 @@ class BaseTopicModel(
         Largest number of topics, for tables that people read: the posterior is that of the model
         given that no more topics have words or seed words. None: no bound. If at least half of the
         kept sweeps have as many, `fit` warns.
-    max_iter : int, default=500
-    burn_in
-    thin : int, default=10
-    n_samples : int, default=5
-    n_chains : int, default=1
-        Number of independent chains, each from its own first state. Attributes and features come
-        from the chain with the highest mean log joint, scores from all chains.
     n_shards : int, default=1
         Number of shards: runs of documents that are swept at the same time, each with the words of
         the others as they were before the sweep. This is approximate (AD-LDA; if words are rare
@@ -277,7 +271,6 @@ class BaseTopicModel(
         Number of sweeps over each document in `transform` and `score`.
     transform_burn_in : int or None, default=None
         Number of these sweeps to discard at the start. None: half.
-    warm_start, n_jobs, random_state, verbose
     level : {"document", "segment"}, default="document"
         Whether documents or segments have topic shares. With "segment", the shares of a document
         are the mean of the shares of its segments, weighted by tokens.
@@ -297,9 +290,6 @@ class BaseTopicModel(
         Only with bursts: posterior means, or the given values.
     topic_names_ : list of str or None
         Only if `seed_words` has names: the names of all topics, None for those without.
-    trace_ : Trace
-        Scalars of every kept sweep of every chain.
-    n_iter_, convergence_
     n_features_in_ : int
         Size of the vocabulary.
     feature_names_in_ : (n_features,) array of str

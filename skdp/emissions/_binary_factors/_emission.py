@@ -179,17 +179,7 @@ class BinaryFactorEmission(SampledEmission):
         mass_prior: tuple[float, float] = (1.0, 1.0),
         init: str = "data",
     ):
-        self.n_factors = n_factors
-        self.output = output
-        self.weights = weights
-        self.weights_scale = weights_scale
-        self.noise_variance = noise_variance
-        self.noise_prior = noise_prior
-        self.amplitude_variance = amplitude_variance
-        self.amplitude_prior = amplitude_prior
-        self.activity_prior = activity_prior
-        self.mass_prior = mass_prior
-        self.init = init
+        self._store(locals())
 
     def _make_sampler_of(self, data: InMemoryRows, n_states: int) -> BinaryFactorSampler:
         mass_prior = check_gamma_prior(self.mass_prior, "mass_prior")
@@ -365,7 +355,7 @@ MOST_FACTORS = 24
 """Number of factors that a buffet may have beyond twice the number that its prior expects."""
 
 
-def find_most(n_states: int, concentration: float, mass_prior: tuple[float, float]) -> float:
+def find_most(n_states: int, concentration: float, mass_prior: tuple[float, float]) -> int:
     """Return the largest number of factors that a buffet may have."""
     expected = expected_features(n_states, concentration)
     return MOST_FACTORS + math.ceil(2.0 * mass_prior[0] / mass_prior[1] * expected)
@@ -384,7 +374,7 @@ class BuffetFactorSampler(BinaryFactorSampler):
         self.expected = expected_features(n_states, self.concentration)
         # The prior has this bound: without it, values many standard deviations of the weights away
         # would be explained by ever more factors.
-        self.most_factors = int(find_most(n_states, self.concentration, mass_prior))
+        self.most_factors = find_most(n_states, self.concentration, mass_prior)
 
     def draw(self, states: Places, rng: Stream, coupling: Coupling | None = None) -> None:
         """Draw vectors and their number, then the mass, weights and noise."""

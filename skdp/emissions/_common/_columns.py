@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -758,16 +758,11 @@ SHRINKAGE = 1e-4
 """Shrinkage of the data's correlations, so that collinear columns have a definite matrix."""
 
 
-def moments(values: Floats, shrinkage: float = SHRINKAGE) -> tuple[Floats, Floats]:
+def moments_of(data: Observations) -> tuple[Floats, Floats]:
     """Return the mean and a positive definite covariance of observed values, outliers shrunk."""
-    return moments_of(InMemoryRows(values), shrinkage)
-
-
-def moments_of(data: Observations, shrinkage: float = SHRINKAGE) -> tuple[Floats, Floats]:
-    """Return the moments of observations that may be in parts; outliers are shrunk."""
     # Missing values count as means, so that the correlation matrix stays positive definite.
     ranges, mean, squares = find_moments(ClippedRows(data))
-    return mean, find_covariance(ranges, squares, shrinkage)
+    return mean, find_covariance(ranges, squares)
 
 
 def find_covariance(ranges: Ranges, squares: Floats, shrinkage: float = SHRINKAGE) -> Floats:
@@ -828,11 +823,6 @@ those whose value occurs again: without repetitions the step does not matter."""
 
 _FREQUENT, _CLOSE_TO_GRID = 0.01, 0.02
 """Share of the observations from which a value is frequent, and largest distance from the grid."""
-
-RESOLUTION: list[Any] = [
-    StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), "array-like", None,
-]  # fmt: skip
-"""Constraint of the parameter of emissions."""
 
 _DIGITS = (float(np.finfo(np.float64).eps), float(np.finfo(np.float32).eps))
 """Relative roundings of numbers."""
@@ -915,20 +905,40 @@ def find_steps(data: Observations) -> Floats:
     return np.array([column.find_step() for column in data.sum(_find_distinct)])
 
 
-def read_resolution(owner: Any, data: Observations, columns: Any = None) -> Floats | None:
-    """Return R, (D,), of the chosen columns of observations by `resolution`; None if it is 0."""
-    resolution, n_columns = owner.resolution, data.n_features
-    if resolution is None:
-        return None
-    if isinstance(resolution, str):
-        steps = find_steps(data)
-    elif np.ndim(resolution) == 0:
-        steps = np.full(n_columns, resolution)
-    else:
-        steps = read_array(owner, "resolution", resolution, (n_columns,), n_columns)
-    if (steps < 0.0).any() or (steps > LARGEST_SQUARED).any():
-        limits = f"from 0 to {LARGEST_SQUARED:g}"
-        raise ValueError(f"{type(owner).__name__}: resolution must be {limits}.")
-    if columns is not None:
-        steps = steps[columns]
-    return SPREAD * steps**2 if steps.any() else None
+class GridColumns:
+    """Mixin of emissions of columns that may lie on grids.
+
+    Parameters
+    ----------
+    resolution : "auto", float, (D,) array or None, default="auto"
+        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
+        or cluster then has at least about a tenth of the squared step as its variance, in columns
+        that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all values are
+        exact.
+    """
+
+    resolution: Any
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "resolution": [
+            StrOptions({"auto"}), Interval(Real, 0, None, closed="left"), "array-like", None,
+        ],
+    }  # fmt: skip
+
+    def _read_resolution(self, data: Observations, columns: Any = None) -> Floats | None:
+        """Return R, (D,), of the chosen columns of observations; None if it is 0."""
+        resolution, n_columns = self.resolution, data.n_features
+        if resolution is None:
+            return None
+        if isinstance(resolution, str):
+            steps = find_steps(data)
+        elif np.ndim(resolution) == 0:
+            steps = np.full(n_columns, resolution)
+        else:
+            steps = read_array(self, "resolution", resolution, (n_columns,), n_columns)
+        if (steps < 0.0).any() or (steps > LARGEST_SQUARED).any():
+            limits = f"from 0 to {LARGEST_SQUARED:g}"
+            raise ValueError(f"{type(self).__name__}: resolution must be {limits}.")
+        if columns is not None:
+            steps = steps[columns]
+        return SPREAD * steps**2 if steps.any() else None

@@ -201,10 +201,7 @@ class CategoricalEmission(PartedEmission):
         concentration_prior: tuple[float, float] = (1.0, 0.1),
         base: str | ArrayLike = "uniform",
     ):
-        self.n_symbols = n_symbols
-        self.prior = prior
-        self.concentration_prior = concentration_prior
-        self.base = base
+        self._store(locals())
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> CategoricalSampler:
         concentration_prior = check_gamma_prior(

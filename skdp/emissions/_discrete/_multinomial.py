@@ -403,8 +403,7 @@ class MultinomialEmission(PartedEmission):
     def __init__(
         self, prior: float | ArrayLike = 0.1, row_concentration: str | float | None = None
     ):
-        self.prior = prior
-        self.row_concentration = row_concentration
+        self._store(locals())
 
     def _make_sampler_of(self, data: Observations, n_states: int) -> MultinomialSampler:
         n_kinds = data.n_features

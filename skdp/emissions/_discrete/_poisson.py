@@ -121,9 +121,7 @@ class PoissonEmission(PartedEmission):
         rate: float | None = None,
         dispersion: str | float | None = None,
     ):
-        self.shape = shape
-        self.rate = rate
-        self.dispersion = dispersion
+        self._store(locals())
 
     def _check_values(self, values: Floats) -> None:
         check_counts(values)

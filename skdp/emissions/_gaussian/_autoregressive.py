@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import check_memory, shorten
 from skdp._numeric import Floats, Places
-from skdp._sklearn_compat import EstimatorMixin, Interval, StrOptions, validate_parameters
+from skdp._sklearn_compat import EstimatorMixin, StrOptions, validate_parameters
 from skdp.emissions._common._columns import (
     LEAST,
     PER_COEFFICIENT,
-    RESOLUTION,
     SHRINKAGE,
     ClippedRows,
     ConstantColumns,
@@ -30,15 +29,15 @@ from skdp.emissions._common._columns import (
     find_deviations,
     find_moments,
     find_varying,
-    read_resolution,
     widen,
 )
-from skdp.emissions._common._protocol import read_array, read_dof
+from skdp.emissions._common._protocol import read_dof
 from skdp.emissions._gaussian._autoregressive_model import (
+    LEAST_OF_FAR,
+    SHRINKAGE_OF_REGRESSORS,
     LagDesign,
     LagsConstraint,
     LinearEmission,
-    RegressionPrior,
     StartingLags,
     check_lags,
     find_largest_lag,
@@ -49,15 +48,6 @@ from skdp.emissions._gaussian._autoregressive_sampler import (
     fill_for_priors,
     make_rows,
 )
-
-# Default priors are computed from the data. States are expected to have the dynamics of the whole
-# data set and this share of the residual variance for one column, or its D-th root for D columns.
-# In units of its noise, the predictions of a state are expected to differ from those for all data
-# by a squared distance of D K / C. Few columns allow a value of 2, which is used for any number.
-_SHARE = 0.2
-_DISTANCE = 2.0
-_SHRINKAGE = 1e-8  # of the correlations of lags, which are nearly 1 for smooth series
-_LEAST_OF_FAR = 1e-5  # `LEAST` with far values: products with these must leave some digits
 
 
 class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
@@ -105,11 +95,7 @@ class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
         S, symmetric and positive definite. The prior mean of a covariance is S / (nu - D - 1).
         None: this mean is 0.2^(1 / D) times the covariance of the residuals of `coef_prior`. (S for
         nu below D + 2 is that for D + 2.)
-    resolution : "auto", float, (D,) array or None, default="auto"
-        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
-        or cluster then has at least about a tenth of the squared step as its variance, in columns
-        that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all values are
-        exact.
+    resolution
 
     See Also
     --------
@@ -173,13 +159,9 @@ class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
     allows_nan: ClassVar[bool] = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LinearEmission._parameter_constraints,
         "lags": [LagsConstraint()],
         "trend": [StrOptions({"c", "ct"})],
-        "coef_prior": ["array-like", None],
-        "coef_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), "array-like", None],
-        "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
-        "covariance_prior": ["array-like", None],
-        "resolution": RESOLUTION,
     }
 
     def __init__(
@@ -193,13 +175,7 @@ class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
         covariance_prior: ArrayLike | None = None,
         resolution: str | float | ArrayLike | None = "auto",
     ):
-        self.lags = lags
-        self.trend = trend
-        self.coef_prior = coef_prior
-        self.coef_precision_prior = coef_precision_prior
-        self.degrees_of_freedom_prior = degrees_of_freedom_prior
-        self.covariance_prior = covariance_prior
-        self.resolution = resolution
+        self._store(locals())
 
     @property
     def n_lags(self) -> int:
@@ -272,7 +248,7 @@ class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
         """Return the sampler; parameters are valid."""
         design = LagDesign(read_lags(self.lags), self.trend == "ct")
         constants, is_incomplete = self._find_constants(data), False
-        spread = read_resolution(self, data, None if constants is None else constants.varying)
+        spread = self._read_resolution(data, None if constants is None else constants.varying)
         if isinstance(data, InMemoryRows):
             values = data.values if constants is None else constants.leave_out(data.values)
             is_incomplete = bool(np.isnan(values).any())
@@ -294,7 +270,7 @@ class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
         near, nothing = ClippedRows(data), np.zeros((n_dims, width - n_dims + 1))
         ranges, means, products = find_moments(DerivedRows(near, width, make_rows, full, nothing))
         least = find_least_deviations(data, near)
-        covariance = find_covariance(ranges, products, _SHRINKAGE)[:-n_dims, :-n_dims]
+        covariance = find_covariance(ranges, products, SHRINKAGE_OF_REGRESSORS)[:-n_dims, :-n_dims]
         leasts = np.tile(least, n_lags)
         if design.has_trend:
             leasts = np.append(leasts, 0.0)
@@ -306,13 +282,12 @@ class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
             chosen = np.append(chosen, n_lagged)
         covariance = covariance[np.ix_(chosen, chosen)]
         means = np.append(means[chosen], means[-n_dims:])
-        shape = n_dims, len(chosen) + 1
         if self.coef_prior is None:
             cross = products[-n_dims:, chosen] / ranges.numbers[0]
             coefs = regress(means, covariance, cross)
         else:
-            coefs = self._read_coefs(shape, n_dims)
-        opening = None
+            coefs = self._read_coefs((n_dims, len(chosen) + 1), n_dims)
+        opening = residuals = None
         if self.covariance_prior is None or is_incomplete:
             left = ClippedRows(DerivedRows(near, n_dims, make_residuals, design, coefs))
             ranges, _, squares = find_moments(left)
@@ -327,16 +302,8 @@ class AutoregressiveEmission(LinearEmission, EstimatorMixin, BaseEstimator):
             if is_incomplete:
                 factor = np.linalg.inv(self._factorize("X", residuals))
                 opening = np.hstack([-factor @ coefs, factor])
-        if self.covariance_prior is None:
-            share = _SHARE ** (1.0 / n_dims) * max(dof - n_dims - 1.0, 1.0)
-            scale = share * residuals
-        else:
-            scale = read_array(
-                self, "covariance_prior", self.covariance_prior, (n_dims, n_dims), n_dims
-            )
-        default = n_dims * shape[1] / _DISTANCE
-        root = self._read_precision(means[:-n_dims], covariance, default, n_dims)
-        prior = RegressionPrior(coefs, root, dof, self._factorize("covariance_prior", scale))
+        means = means[:-n_dims]
+        prior = self._make_regression_prior(dof, coefs, means, covariance, residuals, n_dims)
         return AutoregressiveSampler(n_states, design, prior, start, opening, constants, spread)
 
 
@@ -364,7 +331,7 @@ def find_least_deviations(data: Observations, near: Observations) -> Floats:
     everywhere = find_deviations(data)[0]
     nearby, varies = find_deviations(near)
     floors: Floats = np.where(varies, LEAST, 1.0) * nearby
-    floors = np.where(everywhere > nearby, _LEAST_OF_FAR * everywhere, floors)
+    floors = np.where(everywhere > nearby, LEAST_OF_FAR * everywhere, floors)
     for d in np.flatnonzero(floors > nearby):
         warnings.warn(
             f"Values in column {d} of X are outliers so far from the others that the default prior "

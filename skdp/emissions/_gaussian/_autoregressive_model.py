@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,9 @@ from scipy.special import gammaln
 
 from skdp._checks import is_list_like, shorten
 from skdp._numeric import Floats, Places
-from skdp._sklearn_compat import HasMethods
+from skdp._sklearn_compat import HasMethods, Interval
 from skdp.emissions._common import Stream
-from skdp.emissions._common._columns import Ranges, Sums, as_rows, check_numbers
+from skdp.emissions._common._columns import GridColumns, Ranges, Sums, as_rows, check_numbers
 from skdp.emissions._common._marginals import StatesMixin, StudentMarginals, variance_ratios
 from skdp.emissions._common._protocol import (
     SummedSampler,
@@ -200,11 +200,49 @@ class RegressionPrior(NamedTuple):
     scale_root: Floats  # (D, D): lower triangular Cholesky factor of S
 
 
-class LinearEmission:
+# Default priors are computed from the data. States are expected to have the regression of the whole
+# data set and this share of the residual variance for one column, or its D-th root for D columns.
+# In units of its noise, the predictions of a state are expected to differ from those for all data
+# by a squared distance of D K / C. Few columns allow a value of 2, which is used for any number.
+_SHARE = 0.2
+_DISTANCE = 2.0
+
+SHRINKAGE_OF_REGRESSORS = 1e-8  # of correlations, which are nearly 1 for lags of smooth series
+LEAST_OF_FAR = 1e-5  # `LEAST` with far values: products with these must leave some digits
+
+
+class LinearEmission(GridColumns):
     """Mixin of emissions with prior coefficients, intercepts in the last column."""
 
     coef_prior: Any
     coef_precision_prior: Any
+    covariance_prior: Any
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GridColumns._parameter_constraints,
+        "coef_prior": ["array-like", None],
+        "coef_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), "array-like", None],
+        "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
+        "covariance_prior": ["array-like", None],
+    }
+
+    def _make_regression_prior(
+        self,
+        dof: float,
+        coefs: Floats,
+        means: Floats,
+        covariance: Floats,
+        residuals: Any,
+        n_columns: int,
+    ) -> RegressionPrior:
+        """Return the prior, given moments of the regressors and of the residuals of `coefs`."""
+        (n_dims, width), scale = coefs.shape, self.covariance_prior
+        if scale is None:
+            scale = _SHARE ** (1.0 / n_dims) * max(dof - n_dims - 1.0, 1.0) * residuals
+        else:
+            scale = read_array(self, "covariance_prior", scale, (n_dims, n_dims), n_columns)
+        root = self._read_precision(means, covariance, n_dims * width / _DISTANCE, n_columns)
+        return RegressionPrior(coefs, root, dof, self._factorize("covariance_prior", scale))
 
     def _read_precision(
         self, means: Floats, covariance: Floats, default: float, n_columns: int

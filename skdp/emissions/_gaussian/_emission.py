@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from skdp._numeric import Floats
 from skdp._sklearn_compat import Interval, StrOptions
 from skdp.emissions._common._columns import (
-    RESOLUTION,
     ClippedRows,
     ConstantColumns,
+    GridColumns,
     Observations,
     PartedEmission,
     VaryingColumns,
@@ -23,7 +23,6 @@ from skdp.emissions._common._columns import (
     find_moments,
     find_varying,
     moments_of,
-    read_resolution,
 )
 from skdp.emissions._common._protocol import is_symmetric, read_array, read_dof
 from skdp.emissions._gaussian._sampler import (
@@ -52,7 +51,7 @@ def _count_rows(values: Floats) -> tuple[int]:
     return (len(values),)
 
 
-class GaussianEmission(PartedEmission):
+class GaussianEmission(GridColumns, PartedEmission):
     r"""Gaussian vectors, with a mean and a covariance for each state.
 
     The prior is normal-inverse-Wishart. In state j,
@@ -93,11 +92,7 @@ class GaussianEmission(PartedEmission):
         that states share information about their covariances; given nu, its prior mean is the S of
         None. If nu is drawn and there are fewer than 6 rows per column, None is the same as
         "auto".
-    resolution : "auto", float, (D,) array or None, default="auto"
-        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
-        or cluster then has at least about a tenth of the squared step as its variance, in columns
-        that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all values are
-        exact.
+    resolution
 
     See Also
     --------
@@ -166,12 +161,12 @@ class GaussianEmission(PartedEmission):
     """NaN is a missing value."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **GridColumns._parameter_constraints,
         "covariance_type": [StrOptions({"full", "diag"})],
         "mean_prior": ["array-like", None],
         "mean_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), None],
         "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
         "covariance_prior": [StrOptions({"auto"}), "array-like", None],
-        "resolution": RESOLUTION,
     }
 
     def __init__(
@@ -184,12 +179,7 @@ class GaussianEmission(PartedEmission):
         covariance_prior: str | ArrayLike | None = None,
         resolution: str | float | ArrayLike | None = "auto",
     ):
-        self.covariance_type = covariance_type
-        self.mean_prior = mean_prior
-        self.mean_precision_prior = mean_precision_prior
-        self.degrees_of_freedom_prior = degrees_of_freedom_prior
-        self.covariance_prior = covariance_prior
-        self.resolution = resolution
+        self._store(locals())
 
     def _check_values(self, values: Floats) -> None:
         check_numbers(values)
@@ -198,7 +188,7 @@ class GaussianEmission(PartedEmission):
         n_dims, constants = data.n_features, None
         if self.covariance_prior is None or isinstance(self.covariance_prior, str):
             constants = ConstantColumns.of(data)
-        spread = read_resolution(self, data, None if constants is None else constants.varying)
+        spread = self._read_resolution(data, None if constants is None else constants.varying)
         if constants is not None:
             data = VaryingColumns(data, constants)
         prior = self._make_prior(n_dims, lambda: moments_of(data), constants)

@@ -23,8 +23,7 @@ from skdp.emissions._common._columns import (
     ClippedRows,
     InMemoryRows,
     check_numbers,
-    moments,
-    read_resolution,
+    moments_of,
 )
 from skdp.emissions._common._marginals import (
     ColumnMarginals,
@@ -420,18 +419,13 @@ class StudentTEmission(GaussianEmission):
         nu: each power of ten makes smaller nu more probable. So values farther from the median of
         their column than 1e12 times the interdecile range of its values count as if they were at
         this distance.
-    covariance_type : {"full", "diag"}, default="full"
-        Whether columns are correlated or independent, given the state.
+    covariance_type
     tail_prior : (shape, rate), default=(2.0, 0.1)
         Gamma prior under which nu is drawn with ``degrees_of_freedom="auto"``; shape and rate from
         1e-8 to 1e8.
     mean_prior : (D,) array or None, default=None
         m; None: the medians of the observations.
-    mean_precision_prior : float or None, default=None
-        c, from 1e-8 to 1e8: the prior mean counts as c observations. None:
-        exp(-46 / W), but at least 0.01 (up to W = 10) and at most 0.25 (from W = 34 on), where W is
-        D with full covariances and 1 with diagonal ones. The prior of the means is then wider than
-        the data, and a state of many columns does not cost more than one of ten.
+    mean_precision_prior
     degrees_of_freedom_prior : float or None, default=None
         Degrees of freedom of the inverse Wishart prior of Sigma, above D - 1 ("full") or 0
         ("diag"). None: 2 D + 1 or 3; drawn where `GaussianEmission` draws its own.
@@ -440,11 +434,7 @@ class StudentTEmission(GaussianEmission):
         `GaussianEmission`, but from a covariance of the observations that outliers do not stretch:
         median absolute deviations, and correlations of values cut off at three of them. It is
         not drawn. "auto": drawn, as for `GaussianEmission`; this is its prior mean.
-    resolution : "auto", float, (D,) array or None, default="auto"
-        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
-        or cluster then has at least about a tenth of the squared step as its variance, in columns
-        that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all values are
-        exact.
+    resolution
 
     See Also
     --------
@@ -497,13 +487,7 @@ class StudentTEmission(GaussianEmission):
         covariance_prior: str | ArrayLike | None = None,
         resolution: str | float | ArrayLike | None = "auto",
     ):
-        super().__init__(
-            covariance_type, mean_prior=mean_prior, mean_precision_prior=mean_precision_prior,
-            degrees_of_freedom_prior=degrees_of_freedom_prior, covariance_prior=covariance_prior,
-            resolution=resolution,
-        )  # fmt: skip
-        self.degrees_of_freedom = degrees_of_freedom
-        self.tail_prior = tail_prior
+        self._store(locals())
 
     def _make_sampler_of(self, data: InMemoryRows, n_states: int) -> StudentTSampler:
         values = data.values
@@ -516,7 +500,7 @@ class StudentTEmission(GaussianEmission):
         sampler = StudentTSampler(n_states, prior, freedom, own_prior, scale_prior)
         if is_drawn:
             sampler.limits = find_limits(values)
-        return self._with_spread(sampler, read_resolution(self, data))
+        return self._with_spread(sampler, self._read_resolution(data))
 
 
 def find_limits(values: Floats) -> tuple[Floats, Floats]:
@@ -528,7 +512,7 @@ def find_limits(values: Floats) -> tuple[Floats, Floats]:
 
 def robust_moments(values: Floats) -> tuple[Floats, Floats]:
     """Return medians and a positive definite covariance that outliers do not stretch."""
-    _, covariance = moments(values)
+    _, covariance = moments_of(InMemoryRows(values))
     deviations = np.sqrt(np.diag(covariance))
     center = np.zeros(values.shape[1])
     for d, column in enumerate(values.T):
@@ -539,7 +523,7 @@ def robust_moments(values: Floats) -> tuple[Floats, Floats]:
             if deviation > _ROUNDING * abs(center[d]):  # not if most of a column is one value
                 deviations[d] = deviation
     cut = np.clip((values - center) / deviations, -_REACH, _REACH)
-    _, correlations = moments(cut)
+    _, correlations = moments_of(InMemoryRows(cut))
     roots = np.sqrt(np.diag(correlations))
     correlations = correlations / np.multiply.outer(roots, roots)
     return center, correlations * np.multiply.outer(deviations, deviations)

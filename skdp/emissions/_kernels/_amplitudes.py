@@ -24,7 +24,6 @@ and a_tA given y_t is normal, of mean 1 + tau^2 M^-1 b and covariance tau^2 M^-1
 | amplitudes | a_tf | (N, F) | 0 if a factor is off |
 | spins | 2 theta_jf - 1 | (F, J) float64 | by factor |
 | scales | | (D,) | prior standard deviations of weights |
-| rng | | (4,) uint64 | stream, advanced in place |
 """
 
 # mypy: ignore-errors

@@ -29,7 +29,6 @@ U^T U = Sigma^-1, which maps y_t to D independent standard normal numbers.
 | factor | L | (Y, Y) | scratch |
 | by_state, offsets | | (n, Y - 1, J), (n, J) | n rows of maps, over sqrt 2: see `lay_out_rows` |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j and earlier steps), output; 0 if given |
-| rng | | (4,) uint64 | stream, advanced in place |
 """
 
 # mypy: ignore-errors

@@ -31,7 +31,6 @@ Code for arguments that are None is not compiled: each kind of model has its ver
 | prior_on, prior_off | | | mu_f ~ Beta(prior_on, prior_off), integrated out; buffet: (0, q) |
 | n_on, places, before | | (F,), (2, F), (J,) | scratch |
 | factor | L | (F + 1, F + 1) | scratch |
-| rng | | (4,) uint64 | stream, advanced in place |
 """
 
 # mypy: ignore-errors

@@ -25,7 +25,6 @@ Given the other factors, k has the prior Poisson(alpha q / (q + n - 1)) for n co
 | rests | r_d | (D,) | of the state at hand |
 | places, members, done | | (C,) | scratch |
 | links | | | `Links`; None if vectors do not depend on transitions |
-| rng | | (4,) uint64 | stream, advanced in place |
 """
 
 # mypy: ignore-errors
@@ -559,7 +558,6 @@ def group_jumps(totals, precisions, inverse, own, gains, groups, signs):
 # | centers | | (K, D) | centers of groups of steps |
 # | states | z_t | (N,) int64 | |
 # | rest, counts, nearest | | (D,), (K, D), (N,) | scratch |
-# | rng | | (4,) uint64 | stream, advanced in place |
 
 
 @njit_loop

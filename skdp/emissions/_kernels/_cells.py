@@ -456,7 +456,6 @@ def log_evidence(k, prior, clusters):
 # | drawn.intensities | log lambda, lambda | (2, Q, C) | or log(r q), -r log(1 - q) |
 # | drawn.logs | log theta | (V, C) | |
 # | lines | | (2, C) | scratch |
-# | rng | | (4,) uint64 | stream, advanced in place |
 
 
 FACTOR, OFFSET, LOG_FACTOR = range(3)

@@ -136,7 +136,6 @@ def halve(kind, n, members, by_means, rows, prior, clusters, scratch, found, sid
 # | drawn.logs | log theta, log lambda | (V, C) | for rows of counts |
 # | drawn of parts | | | see `_kernels/_cells` and `PartParameters` |
 # | lines | | (4, C) | scratch; arrays of `_kernels/_augmented` if rows are AUGMENTED |
-# | rng | | (4,) uint64 | stream, advanced in place |
 
 
 @njit_inlined_source

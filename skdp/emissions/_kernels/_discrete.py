@@ -267,7 +267,6 @@ def weigh_row_given(i, rows, drawn, lines):
 # | base_values, group | b | (G,), (V,) int64 | distinct values of b, and the index of symbol v's |
 # | cells, n_cells | n G + g | (C,) int64 | distinct counts of a symbol, and their frequencies |
 # | sizes, n_sizes | n_j | (S,) int64 | distinct sizes of states, and their frequencies |
-# | rng | | (4,) uint64 | stream, advanced in place |
 
 
 NEGLIGIBLE = -40.0
@@ -584,7 +583,6 @@ def log_evidence_of_wide_counts(levels, ptr, tallies, counts, totals, shapes, ra
 # | ptr, kinds, amounts | v, x_tv | (N + 1,), (E,), (E,) | kinds and numbers of events of a step |
 # | log_coefficients | | (N,) | log of the multinomial coefficient of a step |
 # | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
-# | rng | | (4,) uint64 | stream, advanced in place |
 
 
 # Bernoulli

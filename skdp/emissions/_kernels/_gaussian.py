@@ -20,7 +20,6 @@ squares. `dof` are degrees of freedom.
 | log_dets | log det U_k | (K,) | |
 | by_state, offsets | | (D, W, J), (D, J) | U and U mu of all states, over sqrt 2: see `lay_out` |
 | log_obs | log L_tj | (N, J) | log p(x_t given state j), output |
-| rng | | (4,) uint64 | stream, advanced in place |
 
 Rows with missing values are listed by their pattern, the set of columns that are missing:
 

@@ -15,7 +15,6 @@ the likelihood prod_jj' phi_jj'^n_jj' / prod_j T_j^n_j., with T_j = sum_j' pi_jj
 | log_rates | log pi_jj' | (J + 1, J) | they may be as low as -1e300 |
 | left | n_j. | (J,) float64 | transitions out of a state |
 | log_totals | log T_j | (J,) | maintained for busy states, which have n_j. > 0 |
-| rng | | (4,) uint64 | stream, advanced in place |
 
 A change of the vector of state j affects row j and column j of phi. T_j is recomputed, and any
 other T_i changes by one term. The terms of row and column j, relative to T, are stored while the

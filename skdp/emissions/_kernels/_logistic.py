@@ -22,7 +22,6 @@ the mean P^-1 h, h = sum (kappa - omega o) p. Sums are over the observed steps o
 | linears | h | (J, D, K) | |
 | scratch | | (K,) | |
 | log_obs | | (N, J) | log probabilities of the targets of a step, output |
-| rng | | (4,) uint64 | stream, advanced in place |
 """
 
 # mypy: ignore-errors

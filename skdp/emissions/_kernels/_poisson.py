@@ -22,7 +22,6 @@ w does not vary if the posterior is Gaussian, and its mean over N(0, I) is the e
 | factors | L | (J, D, K, K) | |
 | logs | log p(y, b) | (J, D) | without the factor (2 pi)^(-K / 2) of the prior |
 | log_obs | | (N, J) | log probabilities of the targets of a step, output |
-| rng | | (4,) uint64 | stream, advanced in place |
 """
 
 # mypy: ignore-errors

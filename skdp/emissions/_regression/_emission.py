@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike
 
 from skdp._checks import check_memory
 from skdp._numeric import Floats, Places
-from skdp._sklearn_compat import Interval, StrOptions
+from skdp._sklearn_compat import StrOptions
 from skdp.emissions._common._columns import (
     LEAST,
-    RESOLUTION,
     ClippedRows,
     InMemoryRows,
     NamedColumns,
@@ -23,12 +22,16 @@ from skdp.emissions._common._columns import (
     find_deviations,
     find_moments,
     find_varying,
-    read_resolution,
     widen,
 )
-from skdp.emissions._common._protocol import read_array, read_dof
+from skdp.emissions._common._protocol import read_dof
 from skdp.emissions._gaussian._autoregressive import regress as solve_regression
-from skdp.emissions._gaussian._autoregressive_model import LinearEmission, RegressionPrior
+from skdp.emissions._gaussian._autoregressive_model import (
+    LEAST_OF_FAR,
+    SHRINKAGE_OF_REGRESSORS,
+    LinearEmission,
+    RegressionPrior,
+)
 from skdp.emissions._regression._samplers import (
     CoefPrior,
     LogisticSampler,
@@ -37,15 +40,7 @@ from skdp.emissions._regression._samplers import (
     Roles,
 )
 
-# Default priors are computed from the data, as for autoregressions: states are expected to have the
-# regression of the whole data set, this share of its residual variance for one target (or the D-th
-# root for D targets), and a squared distance of predictions from it, in units of their noise, of
-# D K / C, where the prior counts as C observations.
-_SHARE = 0.2
-_DISTANCE = 2.0
 _PREDICTORS = 4.0  # expected variance of log odds and log rates under the default prior
-_SHRINKAGE = 1e-8  # of the correlations of inputs
-_LEAST_OF_FAR = 1e-5  # least deviation relative to that with far values
 
 
 class RegressionEmission(NamedColumns, LinearEmission, SampledEmission):
@@ -88,11 +83,7 @@ class RegressionEmission(NamedColumns, LinearEmission, SampledEmission):
         S, symmetric and positive definite, for normal targets only. The prior mean of a covariance
         is S / (nu - D - 1). None: this mean is 0.2^(1 / D) times the covariance of the residuals of
         `coef_prior`. (S for nu below D + 2 is that for D + 2.)
-    resolution : "auto", float, (D,) array or None, default="auto"
-        Steps of the grids on which columns lie, such as 1 for whole degrees; 0: no grid. Each state
-        or cluster then has at least about a tenth of the squared step as its variance, in columns
-        that are modeled: see the notes of `GaussianEmission`. "auto": found. None: all values are
-        exact.
+    resolution
 
     See Also
     --------
@@ -167,14 +158,10 @@ class RegressionEmission(NamedColumns, LinearEmission, SampledEmission):
     """Inputs are given: observations of new steps have no mean and cannot be drawn without them."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LinearEmission._parameter_constraints,
         "targets": [Integral, str, slice, "array-like"],
         "inputs": [Integral, str, slice, "array-like", None],
         "output": [StrOptions({"normal", "bernoulli", "poisson"})],
-        "coef_prior": ["array-like", None],
-        "coef_precision_prior": [Interval(Real, 1e-8, 1e8, closed="both"), "array-like", None],
-        "degrees_of_freedom_prior": [Interval(Real, 0, 1e8, closed="right"), None],
-        "covariance_prior": ["array-like", None],
-        "resolution": RESOLUTION,
     }
 
     def __init__(
@@ -189,14 +176,7 @@ class RegressionEmission(NamedColumns, LinearEmission, SampledEmission):
         covariance_prior: ArrayLike | None = None,
         resolution: str | float | ArrayLike | None = "auto",
     ):
-        self.targets = targets
-        self.inputs = inputs
-        self.output = output
-        self.coef_prior = coef_prior
-        self.coef_precision_prior = coef_precision_prior
-        self.degrees_of_freedom_prior = degrees_of_freedom_prior
-        self.covariance_prior = covariance_prior
-        self.resolution = resolution
+        self._store(locals())
 
     def _make_sampler_of(self, data: InMemoryRows, n_states: int) -> Any:
         values, n_columns = data.values, data.n_features
@@ -213,7 +193,7 @@ class RegressionEmission(NamedColumns, LinearEmission, SampledEmission):
             coefs = self._read_coefs((n_targets, width), n_columns)
         if self.output == "normal":
             prior = self._make_normal_prior(roles, values, means, covariance, coefs)
-            spread = read_resolution(self, data, roles.targets)
+            spread = self._read_resolution(data, roles.targets)
             return NormalRegressionSampler(n_states, roles, prior, spread)
         for name in ("degrees_of_freedom_prior", "covariance_prior"):
             if getattr(self, name) is not None:
@@ -234,24 +214,19 @@ class RegressionEmission(NamedColumns, LinearEmission, SampledEmission):
     ) -> RegressionPrior:
         """Return the prior of normal targets."""
         inputs, targets = values[:, roles.inputs], values[:, roles.targets]
-        n_dims, width = targets.shape[1], inputs.shape[1] + 1
-        n_columns = n_dims + width - 1
-        dof = read_dof(self, n_dims, what="targets")
+        dof = read_dof(self, targets.shape[1], what="targets")
         if coefs is None:
             coefs = regress(inputs, targets)
+        residuals = None
         if self.covariance_prior is None:
             left = targets - coefs[:, 0] - inputs @ coefs[:, 1:].T
-            share = _SHARE ** (1.0 / n_dims) * max(dof - n_dims - 1.0, 1.0)
             deviations, varies = find_deviations(ClippedRows(InMemoryRows(targets)))
             floors = np.where(varies, LEAST, 1.0) * deviations
             found = find_location_and_spread(left, roles, roles.targets, "Residuals of", floors)
-            scale = share * found[1]
-        else:
-            scale = read_array(
-                self, "covariance_prior", self.covariance_prior, (n_dims, n_dims), n_columns
-            )
-        root = self._read_precision(means, covariance, n_dims * width / _DISTANCE, n_columns)
-        return RegressionPrior(coefs, root, dof, self._factorize("covariance_prior", scale))
+            residuals = found[1]
+        return self._make_regression_prior(
+            dof, coefs, means, covariance, residuals, values.shape[1]
+        )
 
 
 def find_log_rates(counts: Floats) -> Floats:
@@ -267,9 +242,9 @@ def find_location_and_spread(
     """Return robust means and a definite covariance of values derived from some columns."""
     # Deviations are at least `floors`, and enough for products with outliers to keep some digits.
     ranges, means, products = find_moments(ClippedRows(InMemoryRows(values)))
-    covariance = find_covariance(ranges, products, _SHRINKAGE)
+    covariance = find_covariance(ranges, products, SHRINKAGE_OF_REGRESSORS)
     everywhere, varies = find_deviations(InMemoryRows(values))
-    least = np.where(varies, _LEAST_OF_FAR * everywhere, 0.0)
+    least = np.where(varies, LEAST_OF_FAR * everywhere, 0.0)
     deviations, varies = np.sqrt(np.diag(covariance)), find_varying(ranges, products)
     usual = deviations if floors is None else np.maximum(np.where(varies, deviations, 0.0), floors)
     for d in np.flatnonzero(least > usual):
@@ -287,6 +262,6 @@ def regress(inputs: Floats, targets: Floats) -> Floats:
     n, rows = inputs.shape[1], np.hstack([inputs, targets])
     whole = rows[~np.isnan(rows).any(axis=1)]
     ranges, means, products = find_moments(ClippedRows(InMemoryRows(whole)))
-    covariance = find_covariance(ranges, products, _SHRINKAGE)[:n, :n]
+    covariance = find_covariance(ranges, products, SHRINKAGE_OF_REGRESSORS)[:n, :n]
     cross = products[n:, :n] / max(len(whole), 1)
     return solve_regression(means, covariance, cross)

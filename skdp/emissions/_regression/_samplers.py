@@ -131,10 +131,28 @@ def as_inputs(roles: Roles, inputs: Any, states: Any = None) -> Floats:
 # The base class of the models in stored samples.
 
 
+@dataclass(frozen=True, eq=False)
 class RegressionModel(StatesMixin):
-    """Methods of a dataclass whose fields are `roles` and arrays with one entry for each state."""
+    """Base class of the models: what their predictors share.
+
+    Attributes
+    ----------
+    roles : Roles
+        Columns of targets and inputs.
+    coefs : (J, D, P) array
+        Posterior means of the coefficients of the inputs for each target.
+    intercepts : (J, D) array
+        Posterior means of the intercepts.
+    """
 
     roles: Roles
+    coefs: Floats
+    intercepts: Floats
+
+    @property
+    def _all_coefs(self) -> Floats:
+        """Coefficients of [1, inputs], (J, D, P + 1)."""
+        return np.concatenate([self.intercepts[:, :, np.newaxis], self.coefs], axis=2)
 
     @property
     def target_columns(self) -> Places:
@@ -257,32 +275,20 @@ class CoefModel(RegressionModel):
     r"""Predictors of targets that are linear in the inputs, and the uncertainty of coefficients.
 
     The predictor of a target is N(intercepts + coefs @ inputs, \|F a\|^2), with a = [1, inputs] and
-    F in `coef_factors`.
+    F in `coef_factors`. The other attributes are those of `RegressionModel`.
 
     Attributes
     ----------
-    roles : Roles
-        Columns of targets and inputs.
-    coefs : (J, D, P) array
-        Posterior means of the coefficients of the inputs for each target.
-    intercepts : (J, D) array
-        Posterior means of the intercepts.
     coef_factors : (J, D, P + 1, P + 1) array
         F, lower triangular. F^T F is the covariance of the coefficients of a target (intercept
         first).
     """
 
-    roles: Roles
-    coefs: Floats
-    intercepts: Floats
     coef_factors: Floats
 
     def _join(self, inputs: Floats) -> tuple[Floats, Floats]:
         """Return the rows a, (N, P + 1), and coefficients, (J, D, P + 1), intercepts first."""
-        rows = np.hstack([np.ones((len(inputs), 1)), inputs])
-        return as_rows(rows), np.concatenate(
-            [self.intercepts[:, :, np.newaxis], self.coefs], axis=2
-        )
+        return as_rows(np.hstack([np.ones((len(inputs), 1)), inputs])), self._all_coefs
 
 
 # Linear regressions with a conjugate prior: sampler and model.
@@ -330,16 +336,11 @@ class NormalRegressionModel(RegressionModel):
     Given a = [1, inputs], the targets of a state follow a multivariate Student t distribution,
     their posterior predictive. The location is ``intercepts + coefs @ inputs``, and the scale
     matrix is ``covariances * scale_ratios`` times 1 + h, where h = \|F a\|^2, with F in
-    `coef_factors`, is large if few observations of the state have had similar inputs.
+    `coef_factors`, is large if few observations of the state have had similar inputs. The other
+    attributes are those of `RegressionModel`.
 
     Attributes
     ----------
-    roles : Roles
-        Columns of targets and inputs.
-    coefs : (J, D, P) array
-        Posterior means of the coefficients of the inputs for each target.
-    intercepts : (J, D) array
-        Posterior means of the intercepts.
     covariances : (J, D, D) array
         Covariances of the noise.
     degrees_of_freedom : (J,) array
@@ -350,9 +351,6 @@ class NormalRegressionModel(RegressionModel):
         first) in units of its noise.
     """
 
-    roles: Roles
-    coefs: Floats
-    intercepts: Floats
     covariances: Floats
     degrees_of_freedom: Floats
     scale_ratios: Floats
@@ -363,9 +361,8 @@ class NormalRegressionModel(RegressionModel):
         inputs, targets = self.roles.split(values)
         rows = np.hstack([inputs, targets])
         rows[np.isnan(targets).any(axis=1)] = np.nan
-        means = np.concatenate([self.intercepts[:, :, np.newaxis], self.coefs], axis=2)
         freedoms = np.array(self.degrees_of_freedom)
-        return weigh(rows, means, self.coef_factors, self._scales, freedoms)
+        return weigh(rows, self._all_coefs, self.coef_factors, self._scales, freedoms)
 
     @property
     def _scales(self) -> Floats:

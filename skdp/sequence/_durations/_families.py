@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log
 from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
@@ -18,6 +18,7 @@ from skdp._numeric._random import draw_log_beta, draw_log_gamma
 from skdp._part import ChainComponent
 from skdp._sklearn_compat import Interval
 from skdp.emissions._common import Stream
+from skdp.emissions._common._marginals import StatesMixin
 from skdp.emissions._common._protocol import TransitionPart
 from skdp.sequence._kernels import _segments as kernels
 
@@ -157,9 +158,7 @@ class NegativeBinomialDuration(TransitionPart):
     def __init__(
         self, n_phases: int = 2, prior: tuple[float, float] = (1.0, 1.0), max_duration: int = 100
     ):
-        self.n_phases = n_phases
-        self.prior = prior
-        self.max_duration = max_duration
+        self._store(locals())
 
     def _make_sampler(self, n_states: int) -> Any:
         a, b = check_beta_prior(self.prior, "prior")
@@ -202,7 +201,7 @@ class NegativeBinomialDurationSampler(SegmentCounts):
 
 
 @dataclass(frozen=True, eq=False)
-class NegativeBinomialDurationModel:
+class NegativeBinomialDurationModel(StatesMixin):
     """Durations min(1 + NB, max_duration) with known probabilities.
 
     Attributes
@@ -226,9 +225,6 @@ class NegativeBinomialDurationModel:
     def sample(self, states: Places, rng: np.random.Generator) -> Places:
         more = rng.negative_binomial(self.n_phases, 1.0 - self.probs[states])
         return np.minimum(1 + more, self.max_duration)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        return replace(self, probs=self.probs[order])
 
 
 # Poisson durations.
@@ -271,9 +267,7 @@ class PoissonDuration(TransitionPart):
     }
 
     def __init__(self, shape: float = 1.0, rate: float = 0.1, max_duration: int = 100):
-        self.shape = shape
-        self.rate = rate
-        self.max_duration = max_duration
+        self._store(locals())
 
     def _make_sampler(self, n_states: int) -> Any:
         return PoissonDurationSampler(
@@ -317,7 +311,7 @@ class PoissonDurationSampler(SegmentCounts):
 
 
 @dataclass(frozen=True, eq=False)
-class PoissonDurationModel:
+class PoissonDurationModel(StatesMixin):
     """Durations min(1 + Poisson, max_duration) with known means.
 
     Attributes
@@ -336,9 +330,6 @@ class PoissonDurationModel:
 
     def sample(self, states: Places, rng: np.random.Generator) -> Places:
         return np.minimum(1 + rng.poisson(self.means[states]), self.max_duration)
-
-    def reorder(self, order: NDArray[np.intp]) -> Self:
-        return replace(self, means=self.means[order])
 
 
 # The interface of durations, the times that states last in hidden semi-Markov models.

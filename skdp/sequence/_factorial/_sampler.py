@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from skdp._numeric._numba import as_readonly
 from skdp._numeric._random import draw_key, next_double, next_open_double, shuffle
 from skdp._part import ChainComponent, ChainState
 from skdp.data import SequencePanel
-from skdp.emissions._binary_factors._emission import Runs, find_factors, find_runs
+from skdp.emissions._binary_factors._emission import Runs, find_factors, find_most, find_runs
 from skdp.emissions._binary_factors._part import BinaryFactorSampler, FixedAmplitudes, find_centers
 from skdp.emissions._common import Stream
 from skdp.processes._partitions import draw_mass, expected_features
@@ -73,10 +72,6 @@ class FactorialState(ChainState):
 # Priors of the paths of factors: a given number of factors, or an Indian buffet.
 #
 # Both have the same methods, which are all that the sampler needs.
-
-
-MOST_FACTORS = 24
-"""Number of factors that a buffet may have beyond twice the number that its prior expects."""
 
 
 def find_least(bits: Bits, on_probs: Floats) -> float:
@@ -140,7 +135,7 @@ class BuffetNumber(ChainComponent):
         self.mass = mass_prior[0] / mass_prior[1]  # alpha
         # Without a bound, values that are many standard deviations of the weights away would be
         # explained by ever more factors. The prior is that of the buffet given that it holds.
-        self.most = MOST_FACTORS + math.ceil(2.0 * self.mass * self.expected)
+        self.most = find_most(n_steps, counts[AFTER_OFF, 0], mass_prior)
 
     @property
     def log_mass(self) -> float:

@@ -329,13 +329,17 @@ class HMMMessages(Messages):
                 out[self.ptr[s] : self.ptr[s + 1]] = logs[1]
         return -1
 
+    def _filter_and_smooth(self) -> tuple[Floats, Floats, int]:
+        """Return `filtered`, `posteriors`, and the first impossible sequence, or -1."""
+        before, after = np.empty((2, *self.log_obs.shape))
+        return before, after, max(self.filtered(before), self.posteriors(after))
+
     def changes(self, out: Floats, labels: Places | None = None) -> int:
         """Write p(z_t is not z_t-1 given x), (N,); return the first impossible sequence, or -1.
 
         With `labels` of states, only changes between states of different labels count.
         """
-        before, after = np.empty((2, *self.log_obs.shape))
-        impossible = max(self.filtered(before), self.posteriors(after))
+        before, after, impossible = self._filter_and_smooth()
         if impossible >= 0:
             return impossible
         before, now = before[:-1], after[1:]
@@ -357,8 +361,7 @@ class HMMMessages(Messages):
 
         A range has steps of one sequence, and not its first one.
         """
-        before, after = np.empty((2, *self.log_obs.shape))
-        impossible = max(self.filtered(before), self.posteriors(after))
+        before, after, impossible = self._filter_and_smooth()
         if impossible >= 0:
             return impossible
         labels = np.arange(self.n_states) if labels is None else labels
@@ -378,9 +381,7 @@ class HMMMessages(Messages):
 
     def count_transitions(self) -> Floats:
         """Return the expected number of transitions between states given x, (J, J)."""
-        before, after = np.empty((2, *self.log_obs.shape))
-        self.filtered(before)
-        self.posteriors(after)
+        before, after, _ = self._filter_and_smooth()
         follows = np.ones(len(after), dtype=np.bool_)
         follows[self._begins] = False
         before, now = before[:-1][follows[1:]], after[1:][follows[1:]]

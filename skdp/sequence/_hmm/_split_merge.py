@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -142,21 +143,17 @@ def log_probability_of_sums(sums: Places, *, has_known: bool) -> float:
     return float(np.logaddexp(*both) - np.log(2.0))
 
 
+@dataclass(eq=False)
 class Splitter:
     """Proposals that split steps of one or two states, independent of their current states."""
 
-    def __init__(
-        self,
-        steps: StepsOfTwo,
-        emission: Any,
-        transitions: Transitions,
-        mass: float,
-        rng: Stream,
-        is_known: Mask | None = None,
-    ):
-        # A subclass may keep steps and groups elsewhere; groups are then not arrays.
-        self.steps, self.emission, self.is_known = steps, emission, is_known
-        self.transitions, self.mass, self.rng = transitions, mass, rng
+    # A subclass may keep steps and groups elsewhere; groups are then not arrays.
+    steps: StepsOfTwo
+    emission: Any
+    transitions: Transitions
+    mass: float
+    rng: Stream
+    is_known: Mask | None = None
 
     def launch(self) -> Any:
         """Return a random model of two groups, independent of the current ones, or None."""

@@ -65,7 +65,7 @@ class Transitions(ChainComponent):
             self.alpha = mass - self.kappa
         self._log_times = np.full(n_states + 1, -np.inf)
         self._tables = np.zeros(n_states, dtype=np.int64)
-        self._draw_rates(rng)
+        self.redraw_rates(rng)
 
     @property
     def n_states(self) -> int:
@@ -122,7 +122,7 @@ class Transitions(ChainComponent):
         if not hold:
             self._draw_concentrations(overridden, rng)
         kernels.draw_weights(self._tables, self.gamma, self.weights, rng)
-        self._draw_rates(rng)
+        self.redraw_rates(rng)
 
     def _draw_tables(self, rng: Stream) -> int:
         """Draw the tables of all restaurants; return the number explained by kappa."""
@@ -149,10 +149,6 @@ class Transitions(ChainComponent):
             shapes[~self.allowed] = 0.0  # phi = 0 for any similarity
         return TimedTransitions(self.counts, shapes, self._log_times)
 
-    def redraw_rates(self, rng: Stream) -> None:
-        """Redraw the rates given the times drawn last, after similarities have changed."""
-        self._draw_rates(rng)
-
     def take_similarity(self, similarity: SimilaritySampler, emission: EmissionSampler) -> None:
         """Store the current similarities."""
         similarity.write(self.log_similarity[:-1], emission)
@@ -165,7 +161,8 @@ class Transitions(ChainComponent):
         if not self.self_transitions:
             np.fill_diagonal(logs[:-1], -np.inf)
 
-    def _draw_rates(self, rng: Stream) -> None:
+    def redraw_rates(self, rng: Stream) -> None:
+        """Draw the rates given the times drawn last, such as after similarities have changed."""
         kernels.draw_rates(
             self.counts, self.log_similarity, self._log_times, self.weights, self.alpha,
             self.kappa, self.log_rates, rng,

@@ -16,7 +16,6 @@ that inner loops run over V independent entries.
 | decay | lambda | | > 0 |
 | shares | pi_vj phi_vj | (J, V) | scratch, in units of the largest of the row |
 | inverse_mass | | (J,) | inverse masses of the states in Hamiltonian dynamics |
-| rng | | (4,) uint64 | stream, advanced in place |
 """
 
 # mypy: ignore-errors
@@ -217,14 +216,6 @@ def write_inverse_mass(departures, decay, out):
         out[j] = 1.0 / out[j]
 
 
-@njit_internal_nogc
-def draw_momentum(inverse_mass, momentum, rng):
-    """Draw momenta, (D, J)."""
-    for d in range(momentum.shape[0]):
-        for j in range(momentum.shape[1]):
-            momentum[d, j] = draw_normal(rng) / math.sqrt(inverse_mass[j])
-
-
 @njit_loop
 def kinetic_energy(inverse_mass, momentum):
     """Return the energy of momenta."""
@@ -267,7 +258,9 @@ def draw_locations(
     acceptance = 0.0
     for i in range(n_trajectories):
         # Begin where the last trajectory ended, with a new momentum.
-        draw_momentum(inverse_mass, momentum, rng)
+        for d in range(momentum.shape[0]):
+            for j in range(momentum.shape[1]):
+                momentum[d, j] = draw_normal(rng) / math.sqrt(inverse_mass[j])
         energy = kinetic_energy(inverse_mass, momentum)
         copy_locations(locations, proposal)
         copy_locations(first_gradient, gradient)
@@ -315,7 +308,6 @@ def draw_locations(
 # | shapes | a_jk + n_jk | (J + 1, J) | of the posterior of the rates |
 # | log_times | log u_j | (J + 1,) | -inf for a state that is never left |
 # | taken | | (J,) int64 | 1 if the proposal of a state was accepted, else 0 |
-# | rng | | (4,) uint64 | stream, advanced in place |
 
 
 @njit_inlined
@@ -382,7 +374,6 @@ def accept_proposals(distances, decay, counts, shapes, log_times, taken, rng):
 # | log_sums | | (B, F + 1) | log of the sum of a row's rates, by distance |
 # | sums | | (F + 1,) | scratch |
 # | shape, rate | | | of the Gamma prior of lambda, which is truncated to [1e-12, 1e6] |
-# | rng | | (4,) uint64 | stream, advanced in place |
 
 
 LOWEST_LOG_DECAY = math.log(1e-12)

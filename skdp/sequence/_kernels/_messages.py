@@ -55,14 +55,13 @@ from skdp._numeric._simd import (
     row_size,
     rows_size,
 )
+from skdp.sequence._kernels._transitions import log_sum_of_products
 
 FLOOR = 1e-200
 SAFE = 1e-180
 SMALLEST_TOTAL = 1e-100
 PRECISE = 1e-250
 """A sum of probabilities that are at most 1, at least 1e-308 or 0, is precise above this value."""
-LOG_NEGLIGIBLE = -60.0
-"""Terms of a sum whose logarithm is lower, relative to the largest term, are less than rounding."""
 
 
 class MessageBatch(NamedTuple):
@@ -311,22 +310,6 @@ def log_sum_exp(x):
     return largest + math.log(total)
 
 
-@njit_internal_nogc
-def log_of_small_sum(logs, others):
-    """Return log sum_i exp(logs_i + others_i) of any size, -inf if the sum is 0."""
-    largest = -math.inf
-    for i in range(logs.shape[0]):
-        largest = max(largest, logs[i] + others[i])
-    if largest == -math.inf:
-        return largest
-    total = 0.0
-    for i in range(logs.shape[0]):
-        x = logs[i] + others[i] - largest
-        if x > LOG_NEGLIGIBLE:
-            total += math.exp(x)
-    return largest + math.log(total)
-
-
 @njit_loop
 def filter_in_logs(startprob, reverse, log_reverse, log_obs, predicted, filtered, steps, terms):
     """Filter one sequence, with `predicted` and `filtered` as logarithms; return log p(x)."""
@@ -346,7 +329,7 @@ def filter_in_logs(startprob, reverse, log_reverse, log_obs, predicted, filtered
             if total >= PRECISE:
                 predicted[t, j] = math.log(total)
             else:
-                predicted[t, j] = log_of_small_sum(filtered[t - 1], log_reverse[j])
+                predicted[t, j] = log_sum_of_products(filtered[t - 1], log_reverse[j])
         for j in range(n):
             filtered[t, j] = predicted[t, j] + log_obs[t, j]
         total = log_sum_exp(filtered[t])
@@ -414,14 +397,6 @@ def sample_in_logs(log_reverse, filtered, states, weights, rng):
 
 SMALLEST = 1e-300
 """A positive sum of weights below this value may consist of weights clipped to `SMALLEST`."""
-
-
-@njit_internal_nogc
-def draw_thresholds(startprob, transmat, states, thresholds, rng):
-    """Draw u_t below the probability of each transition of the path."""
-    for t in range(states.shape[0]):
-        p = transmat[states[t - 1], states[t]] if t > 0 else startprob[states[0]]
-        thresholds[t] = p * (1.0 - next_open_double(rng))  # below p, and at least 0
 
 
 @njit_internal_nogc
@@ -504,7 +479,9 @@ def sample_states(
         begin, end = ptr[s], ptr[s + 1]
         n = end - begin
         path = states[begin:end]
-        draw_thresholds(startprob, transmat, path, thresholds[:n], rng)
+        for t in range(n):  # below the probability of each transition of the path, and at least 0
+            p = transmat[path[t - 1], path[t]] if t > 0 else startprob[path[0]]
+            thresholds[t] = p * (1.0 - next_open_double(rng))
         rows = log_filtered[:n]
         if not filter_beam(startprob, transmat, log_obs[begin:end], thresholds, rows, alive):
             return s

@@ -14,7 +14,6 @@ factors leave known bits as they are.
 | marks | | (M + 1,) int64 | first steps of sequences and of proposed runs; then N |
 | now | | float | log evidence of the current bits, which moves return |
 | weights | | (max(C, 4),) | scratch |
-| rng | | (4,) uint64 | stream, advanced in place |
 """
 
 # mypy: ignore-errors

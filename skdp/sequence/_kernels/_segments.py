@@ -79,7 +79,6 @@ from skdp.sequence._kernels._transitions import log_sum_of_products
 # | n_phases | r | | |
 # | log_p, log_q | log p_j, log(1 - p_j) | (J,) | p_j ~ Beta(a, b) |
 # | log_pmf, log_survival | | (J, D_max) | log P(D = d), log P(D >= d), d = 1, ..., output |
-# | rng | | (4,) uint64 | stream, advanced in place |
 
 
 LARGEST_COUNT = 1e15

@@ -15,7 +15,6 @@ sequences, with phi = 1 and without kappa.
 | alpha, kappa | alpha, kappa | | a_jj' = alpha beta_j' + kappa [j = j' <= J] |
 | shapes | a_jj', a_jj' + n_jj' | (J,), (J + 1, J) | of a row, and of the posterior of all rates |
 | tables | m_jj', w_j | | tables of the restaurant of row j; tables explained by kappa |
-| rng | | (4,) uint64 | stream, advanced in place |
 
 Given u, the pairs (j, j') are independent. Successful jumps n are Poisson with rate u phi pi,
 failed ones q with rate u (1 - phi) pi (appendix A). Both q and pi can be integrated out:
@@ -57,6 +56,9 @@ from skdp.processes._kernels_table_counts import draw_table_count
 LOG_SMALLEST = math.log(1e-60)
 """Transition probabilities are at least 1e-60: far smaller ones are slow and not identifiable."""
 
+LOG_NEGLIGIBLE = -60.0
+"""Terms of a sum whose logarithm is lower, relative to the largest term, are less than rounding."""
+
 SMALLEST_WEIGHT = 1e-300
 
 LARGEST_LOG_TIME = 1e10
@@ -94,7 +96,9 @@ def log_sum_of_products(logs, other_logs):
         return largest
     total = 0.0
     for k in range(logs.shape[0]):
-        total += math.exp(logs[k] + other_logs[k] - largest)
+        x = logs[k] + other_logs[k] - largest
+        if x > LOG_NEGLIGIBLE:
+            total += math.exp(x)
     return largest + math.log(total)
 
 

@@ -50,9 +50,7 @@ class EmissionSimilarity(BaseSimilarity):
         K need not be `n_components`. It returns finite distances >= 0, symmetric, with 0 on the
         diagonal, and has no randomness. (For a similarity S in (0, 1] return -log S: phi =
         S^lambda.)
-    decay : float or "auto", default="auto"
-        lambda, from 1e-12 to 1e6: the larger, the stronger the preference for similar states.
-        "auto": drawn under `decay_prior`.
+    decay
     decay_prior : (shape, rate), default=(1.0, 1.0)
         Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`, which is truncated
         to [1e-12, 1e6].
@@ -91,9 +89,7 @@ class EmissionSimilarity(BaseSimilarity):
         decay: float | str = "auto",
         decay_prior: tuple[float, float] = (1.0, 1.0),
     ):
-        self.metric = metric
-        self.decay = decay
-        self.decay_prior = decay_prior
+        self._store(locals())
 
     def _make_sampler(self, n_states: int) -> Any:
         return EmissionSimilaritySampler(n_states, self.metric, *self._read_decay())

@@ -41,9 +41,7 @@ class GaussianSimilarity(BaseSimilarity):
     ----------
     n_dims : int, default=3
         Number D >= 1 of dimensions of the space.
-    decay : float or "auto", default="auto"
-        lambda, from 1e-12 to 1e6: the larger, the stronger the preference for similar states.
-        "auto": drawn under `decay_prior`.
+    decay
     decay_prior : (float, float), default=(1.0, 1.0)
         Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`.
 
@@ -78,9 +76,7 @@ class GaussianSimilarity(BaseSimilarity):
         decay: float | str = "auto",
         decay_prior: tuple[float, float] = (1.0, 1.0),
     ):
-        self.n_dims = n_dims
-        self.decay = decay
-        self.decay_prior = decay_prior
+        self._store(locals())
 
     def _make_sampler(self, n_states: int) -> Any:
         decay = self._read_decay()

@@ -139,7 +139,14 @@ class EmissionCoupledSampler(Protocol):
 
 
 class BaseSimilarity(TransitionPart):
-    """Base class of similarities."""
+    """Base class of similarities.
+
+    Parameters
+    ----------
+    decay : float or "auto", default="auto"
+        lambda, from 1e-12 to 1e6: the larger, the stronger the preference for similar states.
+        "auto": drawn under `decay_prior`.
+    """
 
     def _read_decay(self) -> tuple[float | None, tuple[float, float]]:
         """Return the decay, None if it is drawn, and its prior."""
@@ -301,9 +308,7 @@ class LaplacianSimilarity(BaseSimilarity):
 
     Parameters
     ----------
-    decay : float or "auto", default="auto"
-        lambda, from 1e-12 to 1e6: the larger, the stronger the preference for similar states.
-        "auto": drawn under `decay_prior`.
+    decay
     decay_prior : (shape, rate), default=(1.0, 1.0)
         Shape and rate, from 1e-8 to 1e8, of the Gamma prior on a drawn `decay`.
 
@@ -321,8 +326,7 @@ class LaplacianSimilarity(BaseSimilarity):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = DECAY
 
     def __init__(self, decay: float | str = "auto", decay_prior: tuple[float, float] = (1.0, 1.0)):
-        self.decay = decay
-        self.decay_prior = decay_prior
+        self._store(locals())
 
     def _make_sampler(self, n_states: int) -> Any:
         return LaplacianSampler(*self._read_decay(), (1e-12, 1e6))

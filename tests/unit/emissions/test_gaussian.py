@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from unit.emissions.helpers import log_obs, started, stream
 
 from skdp.emissions import GaussianEmission
-from skdp.emissions._common._columns import moments
+from skdp.emissions._common._columns import InMemoryRows, moments_of
 from skdp.emissions._gaussian._sampler import find_tight_clusters
 
 every_type = pytest.mark.parametrize("covariance_type", ["full", "diag"])
@@ -66,14 +66,14 @@ def test_moments_of_columns_that_say_little():
     column = rng.normal(size=30) + 1e3
     constant = np.full(30, 0.1) + 1e-17 * np.arange(30)
     values = np.column_stack([column, 2.0 * column, constant, np.full(30, np.nan)])
-    mean, covariance = moments(values)
+    mean, covariance = moments_of(InMemoryRows(values))
     assert_allclose(mean, [column.mean(), 2.0 * column.mean(), 0.1, 0.0])
     assert_allclose(np.diag(covariance), [column.var(), 4.0 * column.var(), 1.0, 1.0])
     assert np.linalg.eigvalsh(covariance)[0] > 0.0
     assert_array_equal(covariance[2:, :2], 0.0)
     values = rng.normal(size=(90, 1)) * [1.0, 1.0, -1.0]
     values[np.arange(90), np.arange(90) // 30] = np.nan
-    assert np.linalg.eigvalsh(moments(values)[1])[0] > 0.0
+    assert np.linalg.eigvalsh(moments_of(InMemoryRows(values))[1])[0] > 0.0
 
 
 # Odd data and priors

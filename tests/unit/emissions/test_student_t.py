@@ -8,7 +8,7 @@ from unit.emissions.helpers import started, stream
 from unit.sequence.hmm_models import GAUSSIAN, quick
 
 from skdp.emissions import GaussianEmission, StudentTEmission
-from skdp.emissions._common._columns import moments
+from skdp.emissions._common._columns import InMemoryRows, moments_of
 from skdp.emissions._gaussian._student_t import make_nodes, robust_moments
 from skdp.sequence import HDPHMMLT
 
@@ -33,7 +33,7 @@ def test_moments_of_normal_data():
     x = RNG.normal(size=(20_000, 2)) @ np.array([[2.0, 1.0], [0.0, 1.0]]) + [1.0, -3.0]
     center, covariance = robust_moments(x)
     assert_allclose(center, [1.0, -3.0], atol=0.06)
-    assert_allclose(covariance, moments(x)[1], rtol=0.08)
+    assert_allclose(covariance, moments_of(InMemoryRows(x))[1], rtol=0.08)
 
 
 def test_moments_with_outliers():

@@ -180,8 +180,9 @@ def test_rates_are_drawn_given_the_new_similarities(monkeypatch):
 
     monkeypatch.setattr(Transitions, "redraw_rates", spy)
     model = quick(max_iter=6, burn_in=0, thin=1, n_samples=6).fit(PANEL)
-    assert len(seen) == 7  # one before the first sweep
-    for found, sample in zip(seen[1:], model.samples_, strict=True):
+    # Once at first; then before the first sweep and in each sweep, given old and new similarities.
+    assert len(seen) == 1 + 2 * 7
+    for found, sample in zip(seen[4::2], model.samples_, strict=True):
         expected = np.sort(sample.similarity.ravel())
         assert_allclose(np.sort(np.exp(found).ravel()), expected, rtol=1e-5)
 
