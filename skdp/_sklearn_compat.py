@@ -290,12 +290,6 @@ class EstimatorMixin:
         if cls.__doc__ and cls.__module__.startswith("skdp."):  # not that of a user's class
             take_texts(cls)
 
-    def _store(self, given: dict[str, Any]) -> None:
-        """Set the parameters, given the local variables of a constructor."""
-        for name, value in given.items():
-            if name != "self":
-                setattr(self, name, value)
-
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; a parameter that is a scalar of NumPy becomes one of Python."""
         # Kernels would be compiled anew for an int32, an uint8 overflows, and neither has the
