@@ -1,10 +1,10 @@
 """Data that arrive in batches: `partial_fit`, one fit, and scikit-learn's online models.
 
 Texts: 20 batches of 500 documents of 60 words from 10 topics, the last of which begins in the tenth
-batch. Perplexity is that of a batch before it is taken in. Rows: 20 batches of 500 from 6 normal
-clusters, the last of which begins in the tenth; the adjusted Rand index of all rows with the truth,
-and with one fit to all of them in another order. Sentences of 20 words and series of 100 steps:
-what a call costs after a long past.
+batch; documents mix topics, or have one each. Perplexity is that of a batch before it is taken in.
+Rows: 20 batches of 500 from 6 normal clusters, the last of which begins in the tenth; the adjusted
+Rand index of all rows with the truth, and with one fit to all of them in another order. Sentences
+of 20 words and series of 100 steps: what a call costs after a long past.
 
     python benchmarks/streams.py
     python benchmarks/streams.py --costs
@@ -29,9 +29,9 @@ from skdp.topics import GibbsLDA, HDPTopicModel
 N_BATCHES, N_ROWS, N_WORDS, N_TOPICS, BEGINS = 20, 500, 2000, 10, 9
 
 
-def draw_texts(rng, words, n_topics):
+def draw_texts(rng, words, n_topics, prior):
     """Return word counts, and the main topic of each text."""
-    shares = rng.dirichlet(np.full(n_topics, 0.1), N_ROWS)
+    shares = rng.dirichlet(np.full(n_topics, prior), N_ROWS)
     return rng.multinomial(60, shares @ words[:n_topics]), shares.argmax(axis=1)
 
 
@@ -47,10 +47,10 @@ def perplexity(model, X):
     return np.exp(-logs.sum() / second.sum())
 
 
-def compare_topics(seed):
+def compare_topics(seed, prior):
     rng = np.random.default_rng(seed)
     words = rng.dirichlet(np.full(N_WORDS, 0.05), N_TOPICS)
-    batches = [draw_texts(rng, words, N_TOPICS - (i < BEGINS))[0] for i in range(N_BATCHES)]
+    batches = [draw_texts(rng, words, N_TOPICS - (i < BEGINS), prior)[0] for i in range(N_BATCHES)]
     chain = {"max_iter": 200, "random_state": seed}
     models = {
         "HDPTopicModel": HDPTopicModel(**chain),
@@ -76,10 +76,11 @@ def compare_topics(seed):
         mean = [np.mean(scores[:8]), scores[8], np.mean(scores[9:])]
         rows.append([
             name, *(f"{value:.0f}" for value in mean), found or "never",
-            f"{seconds[0]:.1f}", f"{np.mean(seconds[1:6]):.2f}", f"{np.mean(seconds[-5:]):.2f}",
+            len(model.components_), f"{seconds[0]:.1f}", f"{np.mean(seconds[1:6]):.2f}",
+            f"{np.mean(seconds[-5:]):.2f}",
         ])  # fmt: skip
-    head = ["seed " + str(seed), "perplexity, 2-9", "10", "11-20", "new topic in batch"]
-    print_table([*head, "CPU s: first call", "2-6", "16-20"], rows)
+    head = [f"seed {seed}, prior {prior}", "perplexity, 2-9", "10", "11-20", "new topic in batch"]
+    print_table([*head, "topics", "CPU s: first call", "2-6", "16-20"], rows)
 
 
 def compare_clusters(seed):
@@ -158,7 +159,8 @@ def main():
         time_calls()
         return
     for seed in range(3):
-        compare_topics(seed)
+        compare_topics(seed, 0.1)
+        compare_topics(seed, 0.001)
         compare_clusters(seed)
 
 

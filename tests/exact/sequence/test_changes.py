@@ -11,6 +11,7 @@ from scipy.stats import chi2
 
 from skdp.sequence import ChangePointDetector, _change_point_detector, _divisions
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*parts of max_length")
 N = 11
 NOISES, PRIORS = (0.5, 0.05, 0.005), (0.1, 0.3, 1.0)
 
