@@ -84,7 +84,7 @@ decay_prior: EmissionSimilarity
 predict_method: NestedPitmanYorLM CollocationPitmanYorLM
 discount: SectionedTopicModel PitmanYorMixture HierarchicalPitmanYorLM HDPBackoffClassifier
     HDPBackoffFeatures KneserNeyLM NestedPitmanYorLM CollocationPitmanYorLM
-n_chains: POOLED DistanceDependentCRPClassifier HierarchicalPitmanYorLM HDPBackoffClassifier
+n_chains: POOLED DistanceDependentCRPClassifier
     NestedPitmanYorLM CollocationPitmanYorLM HDPPCFG StateDetector
 concentration_prior: POOLED CategoricalEmission HDPTopicModel
 discount_prior: PitmanYorMixture
