@@ -581,7 +581,7 @@ class StreamMixin:
         random in each sweep. Attributes refer to the samples of all calls, in their order, and
         come from the second half of these sweeps. The posterior is that of a `fit` to all samples
         at once; if the new ones are unlike the others, the chain may need more sweeps to reach it.
-        With a `stream_window`, "all" are those that have not left it.
+        With a `stream_window`, samples that have left it no longer count.
 
         Clusters, topics and states keep their numbers from call to call, and new ones come last.
 

@@ -47,7 +47,7 @@ MOST_MOVES, TOKENS_OF_MOVES = 10, 200_000
 """Splits and merges proposed per sweep: fewer in large corpora, where they take time and are
 hardly ever accepted."""
 
-_PART_SWEEPS, _LEAST_CONCENTRATION = 20, 1.0
+_PART_SWEEPS, _LEAST_CONCENTRATION = 20, 0.1
 """Sweeps over the documents of a batch alone, before they join the others, and the least
 concentration then: with a small one, the first word of a document chooses the topic of all others.
 """
