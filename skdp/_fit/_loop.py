@@ -18,8 +18,8 @@ from sklearn.base import BaseEstimator
 
 from skdp._checks import check_entries, shorten
 from skdp._executors import call_all
-from skdp._numeric._kernel_cache import Wait, listening_for_compilation
-from skdp._sklearn_compat import begin_fit_task, get_callbacks, shows_progress
+from skdp._numeric._kernel_cache import Wait
+from skdp._sklearn_compat import begin_fit_task, get_callbacks
 from skdp.callback._checkpoint import Checkpoint, CheckpointContent, PartFiles, held
 from skdp.data._ragged import remove_stale_parts
 from skdp.inference._chain import InterruptGuard
@@ -327,10 +327,11 @@ class FitLoop:
     def run(self, X: Any, y: Any = None, **options: Any) -> None:
         """Do all steps, set the fitted attributes, and warn unless the fit has converged."""
         estimator = self.estimator
+        if estimator.verbose < 0:
+            Wait.limit = math.inf
         with (
             self._recording_features(),
             InterruptGuard() as guard,
-            self._announcing_compilation(),
             self.checkpoints.holding_paths(),
         ):
             if self._earlier is None:
@@ -534,20 +535,3 @@ class FitLoop:
                 for name in names:
                     attributes.pop(name, None)
                 attributes.update(before)
-
-    def _announcing_compilation(self) -> AbstractContextManager[None]:
-        """Return a context that announces compilation of kernels if the fit shows progress."""
-        if self.estimator.verbose < 0:
-            Wait.limit = math.inf
-        if not (self.estimator.verbose > 0 or shows_progress(self.estimator)):
-            return nullcontext()
-
-        def announce() -> None:
-            Wait.limit = math.inf
-            print(
-                f"[{type(self.estimator).__name__}] compiling kernels for the first time: this "
-                "takes some seconds, and the machine code is kept for later runs.",
-                flush=True,
-            )
-
-        return listening_for_compilation(announce)

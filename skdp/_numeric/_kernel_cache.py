@@ -17,7 +17,6 @@ import math
 import multiprocessing
 import os
 import pickle
-import platform
 import re
 import sys
 import threading
@@ -55,8 +54,19 @@ PRUNE_EVERY = 256
 _VERSIONED = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
 """Packages whose content is identified by their version."""
 
-_OUTPUT_ONLY = re.compile("CACHE|THREAD|DUMP|TRACE|WARN|HIGHLIGHT|COLOR|CUDA|GDB|DEVELOPER_MODE")
-"""Names of numba's options that do not affect machine code."""
+_OUTPUT_ONLY = re.compile(
+    "^_|^CPU_|CACHE|THREAD|DUMP|TRACE|WARN|HIGHLIGHT|COLOR|CUDA|GDB|DEVELOPER_MODE"
+)
+"""Names of numba's options that do not affect machine code, or only through its target."""
+
+SHIPPED = Path(__file__).parents[1] / "_kernels"
+"""The folder of machine code that comes with some wheels, for processors that have `LEVEL`."""
+
+LEVEL = (
+    "+cmov,+crc32,+cx16,+cx8,+fxsr,+mmx,+popcnt,+sahf,+sse,+sse2,+sse3,+sse4.1,+sse4.2,+ssse3,"
+    "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
+)
+"""The features of the processor x86-64-v3, for which it is compiled."""
 
 _DAMAGES = (
     AttributeError, EOFError, ImportError, IndexError, KeyError, OSError, RuntimeError, TypeError,
@@ -72,29 +82,7 @@ _SHARED = "shared"
 _shared: dict[str, tuple[str, str, Any, Any]] = {}
 """Modules, names, argument types and code of the shared kernels in memory, by symbol."""
 
-_listeners: list[Callable[[], None]] = []
-"""Functions to call when a kernel is about to be compiled."""
-
 _Intrinsic: Any = type(intrinsic(lambda context: None))
-
-
-@contextlib.contextmanager
-def listening_for_compilation(tell: Callable[[], None]) -> Iterator[None]:
-    """Return a context that calls `tell` once, just before the first compilation of a kernel."""
-
-    def tell_once() -> None:
-        try:
-            _listeners.remove(tell_once)
-        except ValueError:  # another thread was quicker
-            return
-        tell()
-
-    _listeners.append(tell_once)
-    try:
-        yield
-    finally:
-        if tell_once in _listeners:
-            _listeners.remove(tell_once)
 
 
 class Wait(threading.local):
@@ -288,14 +276,14 @@ def _describe_type(kind: Any) -> str:
 
 def describe_compiler() -> list[str]:
     """Return the versions and the numba options on which machine code depends."""
-    versions = [sys.implementation.cache_tag, platform.python_version(), numba.__version__]
+    versions = [sys.implementation.cache_tag, numba.__version__, llvmlite.__version__]
     options = [
         f"{name}={value!r}"
         for name, value in sorted(vars(config).items())
         if name.isupper() and not _OUTPUT_ONLY.search(name)
         if isinstance(value, str | int | float | None)
     ]
-    return [*versions, llvmlite.__version__, np.__version__, *options]
+    return [*versions, *np.__version__.split(".")[:2], *options]
 
 
 def cache_folder() -> Path | None:
@@ -371,19 +359,34 @@ class KernelCache:
         if folder is None:
             _warn_once("folder", _NO_FOLDER)
             return None
-        entry = "entry" if self._is_for_python() else "no entry"
-        name = self._identify(signature, target_context, f"{_SHARED} {entry}")
-        return None if name is None else folder / f"{name}.nbc"
+        name = self._name_file(signature, target_context.codegen().magic_tuple())
+        return None if name is None else folder / name
 
-    def _identify(self, signature: Any, target_context: Any, purpose: str) -> str | None:
+    def _find(self, signature: Any, target_context: Any) -> Iterator[Path]:
+        """Yield the path of the user's file for argument types, and that of a shipped file."""
+        path = self.path_of(signature, target_context)
+        if path is not None:
+            yield path
+        triple, _, features = target_context.codegen().magic_tuple()
+        if SHIPPED.is_dir() and set(LEVEL.split(",")) <= set(features.split(",")):
+            name = self._name_file(signature, (triple, "x86-64-v3", LEVEL))
+            if name is not None:
+                yield SHIPPED / name
+
+    def _name_file(self, signature: Any, target: tuple[str, str, str]) -> str | None:
+        """Return the name of the file for argument types and a processor."""
+        entry = "entry" if self._is_for_python() else "no entry"
+        name = self._identify(signature, f"{_SHARED} {entry}", *target)
+        return None if name is None else f"{name}.nbc"
+
+    def _identify(self, signature: Any, *purpose: str) -> str | None:
         """Return a name of the machine code for argument types, or None if it is not hashable."""
         try:
             arguments = [_describe_type(kind) for kind in _arguments(signature)]
             made_of = fingerprint(self._kernel)
         except UnknownIngredientError:
             return None
-        target = map(str, target_context.codegen().magic_tuple())
-        text = "\n".join([made_of, purpose, *arguments, *target, *describe_compiler()])
+        text = "\n".join([made_of, *purpose, *arguments, *describe_compiler()])
         function = self._kernel.py_func
         name = re.sub(r"[^\w.-]", "", f"{function.__module__}.{function.__qualname__}")[-120:]
         return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
@@ -395,7 +398,7 @@ class KernelCache:
         function, context = self._kernel.py_func, compiled.target_context
         module, name = function.__module__, function.__qualname__
         arguments = compiled.signature.args
-        symbol = self._identify(arguments, context, _SHARED)
+        symbol = self._identify(arguments, _SHARED)
         if symbol is None or getattr(sys.modules.get(module), name, None) is not self._kernel:
             return
         if symbol not in _shared:
@@ -410,19 +413,17 @@ class KernelCache:
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled function, or None if there is no readable file."""
         target_context.refresh()
-        compiled, path = None, self.path_of(signature, target_context)
-        if path is not None:
+        compiled = None
+        for path in self._find(signature, target_context):
             try:
-                compiled = _read(path, target_context)
+                compiled = _read(path, target_context, _arguments(signature))
             except FileNotFoundError:
                 pass
             except _DAMAGES as error:
                 _forgive(error, path, "read", "The kernel is compiled again")
-        if compiled is not None and tuple(compiled.signature.args) != _arguments(signature):
-            compiled = None
-        if compiled is None:
-            for tell in list(_listeners):
-                tell()
+            if compiled is not None:
+                break
+        else:
             wait.begin()
         return compiled
 
@@ -450,23 +451,25 @@ def _arguments(signature: Any) -> tuple[Any, ...]:
     return tuple(sigutils.normalize_signature(signature)[0])
 
 
-def _read(path: Path, target_context: Any) -> Any:
-    """Return the compiled function in a file, or None if a kernel that it calls has changed."""
+def _read(path: Path, target_context: Any, wanted: tuple[Any, ...]) -> Any:
+    """Return the function in a file, or None if it is another, or calls code that has changed."""
     # Damaged machine code would crash the interpreter, and so would a call of a shared kernel that
     # is not in memory.
     content = path.read_bytes()
     checksum, content = content[:32], content[32:]
     if hashlib.sha256(content).digest() != checksum:
         raise ValueError("the file is damaged")
-    with contextlib.suppress(OSError):  # the file of another user, or on a read-only disk
-        os.utime(path)
+    if path.parent != SHIPPED:
+        with contextlib.suppress(OSError):  # the file of another user, or on a read-only disk
+            os.utime(path)
     links, reduced = pickle.loads(content)
     for symbol, module, name, arguments in links:
         if symbol not in _shared:
             getattr(importlib.import_module(module), name).compile(arguments)
         if symbol not in _shared:  # a constant was replaced while the process ran
             return None
-    return CompileResult._rebuild(target_context, *reduced)
+    compiled = CompileResult._rebuild(target_context, *reduced)
+    return compiled if tuple(compiled.signature.args) == wanted else None
 
 
 def _list_links(compiled: Any) -> list[tuple[str, str, str, Any]]:

@@ -49,6 +49,7 @@ from skdp.topics import (
     LatentDirichletCoClustering,
     SegmentedTopicModel,
     SequentialLDA,
+    TopicSegmenter,
 )
 from skdp.topics._base import BaseTopicModel
 
@@ -148,13 +149,18 @@ def _data_for(estimator: Any) -> Iterator[tuple[Any, ...]]:
     elif isinstance(estimator, SequenceEstimator):
         yield from _panels_for(estimator)
     elif isinstance(estimator, RowMixture | HDPMixture):
-        is_categorical = isinstance(estimator._part("emission"), CategoricalEmission)
+        emission = estimator._part("emission")
+        n_columns = 1 if isinstance(emission, CategoricalEmission) else 2
         sizes = [25, 15]
         if not isinstance(estimator.init, str):
             parts = estimator.init if np.ndim(estimator.init[0]) else [estimator.init]
             sizes = [len(part) for part in parts]
-        samples = [_zeros_and_ones(n_rows, 1 if is_categorical else 2) for n_rows in sizes]
-        yield (samples if isinstance(estimator, HDPMixture) else np.concatenate(samples),)
+        makers = [_zeros_and_ones]
+        if isinstance(emission, GaussianEmission | StudentTEmission):  # on no grid, at no limit
+            makers += [lambda *shape: np.sin(1.0 + _zeros_and_ones(*shape).cumsum(0) ** 2)]
+        for make in makers:
+            samples = [make(n_rows, n_columns) for n_rows in sizes]
+            yield (samples if isinstance(estimator, HDPMixture) else np.concatenate(samples),)
     elif isinstance(estimator, IBPLatentFeatures | ChangePointDetector):
         values = _zeros_and_ones(40, 2)
         yield (values,)
@@ -243,6 +249,7 @@ def _all_estimators() -> Iterable[Any]:
             yield model(3, sampler=sampler, discount="auto", concentration_scope="segment")
     yield SegmentedTopicModel(3, init="lda")
     yield SegmentedTopicModel("auto")
+    yield TopicSegmenter(3)
     yield GibbsLDA(3)
     yield GibbsLDA(200)
     yield LatentDirichletCoClustering(3)
@@ -252,14 +259,12 @@ def _all_estimators() -> Iterable[Any]:
     yield HDPHMMLT(3, emission=GaussianEmission(covariance_type="diag"), state_sampler="beam")
     yield HDPHMMLT(3, emission=PoissonEmission(), duration=PoissonDuration())
     yield HDPHMMLT(3, emission="categorical", duration=NegativeBinomialDuration())
-    yield HDPHMMLT(3, emission=AutoregressiveEmission())
-    yield HDPHMMLT(3, emission="student_t")
-    yield HDPHMMLT(3, emission=StudentTEmission(covariance_type="diag"))
-    yield HDPHMMLT(3, emission="bernoulli")
-    yield HDPHMMLT(3, emission="multinomial")
-    yield HDPHMMLT(3, emission=RegressionEmission(0))
-    yield HDPHMMLT(3, emission=RegressionEmission(0, output="bernoulli"))
-    yield HDPHMMLT(3, emission=RegressionEmission(0, output="poisson"))
+    for emission in (
+        *("student_t", StudentTEmission(covariance_type="diag"), AutoregressiveEmission()),
+        *("bernoulli", "multinomial"),
+        *(RegressionEmission(0, output=output) for output in ("normal", "bernoulli", "poisson")),
+    ):
+        yield HDPHMMLT(3, emission=emission)
     yield HDPHMMLT(3, similarity=GaussianSimilarity(2))
     for emission in (
         factors,
@@ -276,12 +281,11 @@ def _all_estimators() -> Iterable[Any]:
         yield ChangePointDetector(name)
     for name in ("gaussian", "poisson", "categorical", "bernoulli", "multinomial"):
         yield HDPHMMLT(3, emission=name, similarity="emission")
-    for name in ("poisson", "categorical", "multinomial"):
-        yield PitmanYorMixture(name)
-        yield HDPMixture(name)
-    for covariance_type in ("full", "diag"):
-        yield PitmanYorMixture(GaussianEmission(covariance_type=covariance_type))
-        yield HDPMixture(GaussianEmission(covariance_type=covariance_type))
+    gaussians = [GaussianEmission(covariance_type=name) for name in ("full", "diag")]
+    for emission in ("poisson", "categorical", "multinomial", *gaussians):
+        yield PitmanYorMixture(emission)
+        yield HDPMixture(emission)
+    yield PitmanYorMixture("student_t")
     yield IBPLatentFeatures()
     yield HierarchicalPitmanYorLM()
     yield KneserNeyLM()

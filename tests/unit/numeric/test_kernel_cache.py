@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from llvmlite.binding import get_host_cpu_features
 from numba.core import config
 from numba.core import types as numba_types
 
@@ -21,6 +22,7 @@ import skdp
 from skdp._numeric import _kernel_cache
 from skdp._numeric._kernel_cache import (
     HOUR,
+    LEVEL,
     KernelCache,
     UnknownIngredientError,
     cache_folder,
@@ -322,9 +324,10 @@ for warning in caught:
 """
 
 
-def start(folder, package, before="", kernel="quadruple"):
+def start(folder, package, before="", kernel="quadruple", **options):
     environment = {
         **os.environ,
+        **options,
         "NUMBA_CACHE_DIR": str(folder / "cache"),
         "PYTHONPATH": os.pathsep.join([str(folder), str(Path(skdp.__file__).parents[1])]),
     }
@@ -363,6 +366,38 @@ def test_processes_that_compile_the_same_at_once(folder):
     assert run(package)[1] == ALL - SCALED
 
 
+HAS_LEVEL = set(LEVEL.split(",")) <= {
+    f"+{name}" for name, has in get_host_cpu_features().items() if has
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_LEVEL, reason="wheels have no code for this processor")
+def test_shipped_code(folder, monkeypatch):
+    """It is taken where it fits: to the processor, and to the code of the kernels."""
+    package = write(folder)
+    level = {"NUMBA_CPU_NAME": "x86-64-v3", "NUMBA_CPU_FEATURES": LEVEL}
+    for kernel in ("quadruple", "move_twice"):
+        output = start(folder, package, kernel=kernel, **level).communicate(timeout=120)[0]
+        assert output.endswith(" 0\n")
+    shipped = cache_folder().rename(folder / "shipped")
+    monkeypatch.setattr(_kernel_cache, "SHIPPED", shipped)
+    assert run(package) == ((12.0, 5.0), set())
+    assert not cache_folder().exists()
+    write(folder, base=BASE.replace("2.0", "3.0"))
+    assert run(package) == ((27.0, 5.0), SCALED)
+    write(folder)
+    with monkeypatch.context() as other:
+        other.setattr(_kernel_cache, "LEVEL", f"{LEVEL},+none_such")
+        assert run(package) == ((12.0, 5.0), ALL)
+    for path in shipped.iterdir():
+        path.write_bytes(b"damaged")
+    assert run(package) == ((12.0, 5.0), set())  # the user's own files come first
+    shutil.rmtree(cache_folder())
+    with pytest.warns(RuntimeWarning, match="could not be read"):
+        assert run(package) == ((12.0, 5.0), ALL)
+
+
 def test_outlined_code_is_not_copied(folder):
     top = load(write(folder))
     assert top.move_twice(3.0) == 5.0
@@ -399,7 +434,7 @@ def test_outlined_code_for_another_constant(folder):
 def test_a_handler_that_raises_is_heard(folder, monkeypatch):
     """A timeout is an OSError too, but not of a file."""
 
-    def interrupted(path, target_context):
+    def interrupted(*args):
         raise TimeoutError
 
     package = write(folder)
@@ -481,16 +516,14 @@ def test_docstrings_of_the_package_compile_nothing(tmp_path):
     script = textwrap.dedent(
         """
         import skdp
-        from skdp._numeric._kernel_cache import listening_for_compilation
+        from skdp._numeric._kernel_cache import wait
         from skdp.topics import GibbsLDA
 
-        compiled = []
-        with listening_for_compilation(lambda: compiled.append(True)):
-            GibbsLDA(2, max_iter=3, random_state=0).fit([[[0, 1]], [[1, 2]]])
-        print(skdp.__file__, bool(compiled))
+        GibbsLDA(2, max_iter=3, random_state=0).fit([[[0, 1]], [[1, 2]]])
+        print(skdp.__file__, wait.spent)
         """
     )
-    for place, expected in ((package, None), (copy, "False")):
+    for place, expected in ((package, None), (copy, "0.0")):
         done = subprocess.run(
             [sys.executable, "-P", "-W", "ignore", "-c", script], text=True, check=True,
             env={**os.environ, "PYTHONPATH": str(place.parent)}, stdout=subprocess.PIPE,

@@ -19,22 +19,21 @@ from skdp.utils._compile_kernels import _data_for
 
 FIT = """
 import numpy as np
-from skdp._numeric._kernel_cache import listening_for_compilation
+from skdp._numeric._kernel_cache import wait
 from skdp.topics import GibbsLDA
 
-compiled = []
 rng = np.random.default_rng(0)
 documents = [[rng.integers(0, 50, 9).tolist() for _ in range(3)] for _ in range(20)]
-with listening_for_compilation(lambda: compiled.append(True)):
-    model = GibbsLDA(5, max_iter=20, verbose=20).fit(documents)
-    GibbsLDA(5, max_iter=20, verbose=20).fit(documents)
-print("compiled" if compiled else "found")
+model = GibbsLDA(5, max_iter=20).fit(documents)
+print("compiled" if wait.spent else "found")
 """
 USE = FIT.replace(
     "(documents)\n",
     """(documents)
-    model.transform(documents), model.transform_segments(documents)
-    model.score(documents), model.log_likelihood(documents)
+from skdp.mixture import PitmanYorMixture
+PitmanYorMixture(max_iter=20).fit(rng.normal(size=(60, 3)))  # on no grid and at no limit
+model.transform(documents), model.transform_segments(documents)
+model.score(documents), model.log_likelihood(documents)
 """,
     1,
 )
@@ -57,29 +56,21 @@ def run(script, folder):
 
 
 @pytest.mark.slow
-def test_a_fit_that_compiles_says_so_once(tmp_path):
-    out = run(FIT, tmp_path)
-    assert out.count("[GibbsLDA] compiling kernels") == 1
-    assert out.startswith("[GibbsLDA] compiling kernels")
-    assert out.endswith("compiled\n")
-
-
-@pytest.mark.slow
 def test_nothing_is_left_to_compile(tmp_path):
     prepare = """
     from skdp.topics import GibbsLDA
     from skdp.utils import compile_kernels
 
     from skdp.language import KneserNeyLM
+    from skdp.mixture import PitmanYorMixture
 
     model = GibbsLDA(7, warm_start=True, max_iter=10**6)
-    compile_kernels([model, KneserNeyLM()], n_jobs=2)
+    compile_kernels([model, KneserNeyLM(), PitmanYorMixture()], n_jobs=2)
     assert not hasattr(model, "components_")
     """
     assert run(prepare, tmp_path) == ""
-    out = run(USE, tmp_path)
-    assert "compiling" not in out
-    assert out.endswith("found\n")
+    assert run(FIT, tmp_path / "empty") == "compiled\n"
+    assert run(USE, tmp_path) == "found\n"
 
 
 def test_what_is_no_estimator_with_kernels():
@@ -107,30 +98,18 @@ def test_it_knows_every_estimator_that_has_runs(family):
 @pytest.mark.parametrize("init", [[0, 1, 0], [[0, 1, 0], [1]], "sequential"])
 def test_groups_fit_the_labels_that_they_begin_with(init):
     mixture = HDPMixture(init=init, max_iter=1, burn_in=0)
-    ((groups,),) = _data_for(mixture)
+    (groups,), *_ = _data_for(mixture)
     assert len(mixture.fit(groups).labels_) == (1 if init == [0, 1, 0] else 2)
 
 
 EVERYTHING = """
-import numpy as np
-from skdp._numeric._kernel_cache import listening_for_compilation
-from skdp.utils import compile_kernels
-from skdp.utils._compile_kernels import _all_estimators, _data_for
+from skdp._numeric._kernel_cache import wait
+from skdp.utils import _compile_kernels
 
-
-for estimator in _all_estimators():
-    names = estimator.get_params()
-    params = {"max_iter": 30, "random_state": 3}
-    (X, *y), *_ = _data_for(estimator)
-    compiled = []
-    with listening_for_compilation(lambda: compiled.append(True)):
-        params = {name: value for name, value in params.items() if name in names}
-        model = estimator.set_params(**params).fit(X, *y)
-        for name in ("transform", "predict", "log_likelihood"):
-            if hasattr(model, name):
-                getattr(model, name)(X)
-        model.score(X, *y)
-    assert not compiled, estimator
+_compile_kernels._SHORT = {"max_iter": 30, "random_state": 3}
+for estimator in _compile_kernels._all_estimators():
+    _compile_kernels._run(estimator)
+    assert not wait.spent, estimator
 """
 
 
