@@ -166,6 +166,7 @@ class Comparison:
     def is_clearly_better(self, other: Floats) -> bool:
         """Return whether the best is clearly better than other log probabilities of the units."""
         gain = self._last - other
+        gain = np.delete(gain, np.abs(gain).argmax())  # the sum and its error if it is a huge unit
         return bool(gain.sum() > CLEAR_GAIN * standard_error(gain))
 
     @property
