@@ -621,9 +621,9 @@ class ChangePointDisplay(Display):
             X = X[sequence : sequence + 1]
             known = None if known is None else known[sequence : sequence + 1]
         if has_states := hasattr(estimator, "predict_change_proba"):
-            methods = estimator.predict_change_proba, estimator.change_intervals
+            methods = [estimator.predict_change_proba, estimator.change_intervals]
         else:
-            methods = estimator.predict_proba, estimator.tabulate, estimator.transform
+            methods = [estimator.predict_proba, estimator.tabulate, estimator.transform]
         given = {} if known is None else {"known": known}
         found = [method(X, **given) for method in methods]
         probabilities, table, *means = found if is_single else [each[0] for each in found]

@@ -242,8 +242,7 @@ def choose_number_of_topics(
         return run_blocks(new, FEWEST_BLOCKS, n_jobs)
 
     def compare(pilots: dict[int, Pilot]) -> Comparison:
-        scores = {number: pilot.score() for number, pilot in pilots.items()}
-        return Comparison(scores, len(held_out.tokens))
+        return Comparison({k: pilot.score() for k, pilot in pilots.items()}, len(held_out.tokens))
 
     pilots |= start_pilots(SMALL_NUMBERS)
     if not compare(pilots).is_hopeless(max(pilots)):
