@@ -40,6 +40,7 @@ from skdp.inspection._states import (
     match_states,
     predict_states,
 )
+from skdp.sequence._base import list_names
 from skdp.sequence._hmm._messages import observed_steps
 
 _WIDTH = 8.0
@@ -540,7 +541,7 @@ class ChangePointDisplay(Display):
 
     See Also
     --------
-    skdp.sequence.ChangePointDetector : Finds the changes.
+    skdp.sequence.ChangePointDetector, skdp.sequence.StateDetector : Find the changes.
 
     Examples
     --------
@@ -594,51 +595,50 @@ class ChangePointDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted ChangePointDetector
+        estimator : fitted ChangePointDetector or StateDetector
         X : as in the estimator's `fit`
             Dates in the index of a data frame are the times. Observations are drawn if they are on
             the scale of the means: not symbols, nor counts of several columns ("multinomial").
         sequence : int, default=0
             Index of the series, if X holds several.
         column : int or str, default=None
-            The column of `transform` to plot, by number or name. None: all.
+            The column of `transform`, or for states of X, by number or name. None: all.
         known : as in `predict`
-            Known changes.
+            Known changes, of a ChangePointDetector.
         ax : matplotlib Axes, default=None
 
         Raises
         ------
         sklearn.exceptions.NotFittedError, TypeError
-            If the estimator is not fitted, or finds no changes.
+            If the estimator is not fitted, or finds no changes, or takes no known ones.
         ValueError, ImportError
             If X or another argument is invalid, or matplotlib is not installed.
         """
-        cls._check_model(estimator, "a ChangePointDetector", "change_points_")
+        cls._check_model(estimator, "a ChangePointDetector or StateDetector", "change_points_")
         panel, is_single = estimator._check_panel(X, reset=False)
         sequence = check_index(sequence, "sequence", len(panel), "sequences")
         if not is_single:
             X = X[sequence : sequence + 1]
             known = None if known is None else known[sequence : sequence + 1]
-        means, probabilities, table = (
-            found if is_single else found[0]
-            for found in (
-                estimator.transform(X, known=known),
-                estimator.predict_proba(X, known=known),
-                estimator.tabulate(X, known=known),
-            )
-        )
-        names = estimator.get_feature_names_out().tolist()
+        if has_states := hasattr(estimator, "predict_change_proba"):
+            methods = [estimator.predict_change_proba, estimator.change_intervals]
+        else:
+            methods = [estimator.predict_proba, estimator.tabulate, estimator.transform]
+        given = {} if known is None else {"known": known}
+        found = [method(X, **given) for method in methods]
+        probabilities, table, *means = found if is_single else [each[0] for each in found]
+        names = list_names(estimator) if has_states else list(estimator.get_feature_names_out())
         if isinstance(column, str) and column in names:
             column = names.index(column)
         chosen: Any = slice(None)
         if column is not None:
             chosen = [check_index(column, "column", len(names), "columns")]
-        has_values = estimator.emission not in ("categorical", "multinomial")
+        has_values = has_states or estimator.emission not in ("categorical", "multinomial")
         return cls(
             probabilities,
             table,
             observations=panel[sequence][:, chosen] if has_values else None,
-            means=np.asarray(means)[:, chosen],
+            means=np.asarray(means[0])[:, chosen] if means else None,
             times=find_times(X, None),
             names=np.array(names)[chosen].tolist() if has_values else None,
         ).plot(ax)

@@ -166,6 +166,7 @@ class Comparison:
     def is_clearly_better(self, other: Floats) -> bool:
         """Return whether the best is clearly better than other log probabilities of the units."""
         gain = self._last - other
+        gain = np.delete(gain, np.abs(gain).argmax())  # the sum and its error if it is a huge unit
         return bool(gain.sum() > CLEAR_GAIN * standard_error(gain))
 
     @property
@@ -241,8 +242,7 @@ def choose_number_of_topics(
         return run_blocks(new, FEWEST_BLOCKS, n_jobs)
 
     def compare(pilots: dict[int, Pilot]) -> Comparison:
-        scores = {number: pilot.score() for number, pilot in pilots.items()}
-        return Comparison(scores, len(held_out.tokens))
+        return Comparison({k: pilot.score() for k, pilot in pilots.items()}, len(held_out.tokens))
 
     pilots |= start_pilots(SMALL_NUMBERS)
     if not compare(pilots).is_hopeless(max(pilots)):

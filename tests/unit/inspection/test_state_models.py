@@ -14,7 +14,7 @@ from skdp.inspection import (
     ForecastDisplay,
     TransitionDisplay,
 )
-from skdp.sequence import HDPHMMLT, ChangePointDetector
+from skdp.sequence import HDPHMMLT, ChangePointDetector, StateDetector
 
 TRANSMAT = np.array(
     [[0.5, 0.4, 0.1, 0.0], [0.05, 0.9, 0.0, 0.05], [0.2, 0.3, 0.5, 0.0], [1.0, 0.0, 0.0, 0.0]]
@@ -279,3 +279,18 @@ def test_changes():
     assert display.observations is None
     assert len(display.lines_) == 3
     check_texts(display)
+
+
+def test_changes_of_states():
+    detector = StateDetector(features="values", random_state=0).fit(FRAME)
+    display = ChangePointDisplay.from_estimator(detector, FRAME, column="load")
+    assert [change.position for change in display.changes] == [30]
+    assert np.array_equal(display.probabilities, detector.predict_change_proba(FRAME))
+    assert np.array_equal(display.observations[:, 0], FRAME["load"])
+    assert display.means is None
+    assert display.panels_[0].get_ylabel() == "load"
+    assert "2028" in ticks_of(display.panels_[1].xaxis)
+    arrays = StateDetector(features="values", random_state=0).fit([FRAME.to_numpy()] * 2)
+    display = ChangePointDisplay.from_estimator(arrays, [FRAME.to_numpy()] * 2, sequence=1)
+    assert display.names == ["x0", "x1"]
+    assert len(display.lines_) == 2

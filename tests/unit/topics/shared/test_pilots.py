@@ -150,6 +150,15 @@ class TestOneTopic:
         compared = Comparison({5: (noise, noise)}, 1_000)
         assert compared.is_clearly_better(np.full(100, -gain)) is expected
 
+    @pytest.mark.parametrize("other", [1e3, -1e3])
+    @pytest.mark.parametrize("gain", [0.0, 1.0])
+    def test_one_document_decides_nothing(self, gain, other):
+        """The gain of a huge document would be the standard error, too."""
+        gains = np.tile([-1.0, 1.0], 50) + gain
+        gains[7] = other
+        compared = Comparison({5: (gains, gains)}, 1_000)
+        assert compared.is_clearly_better(np.zeros(100)) is (gain > 0.0)
+
 
 class TestLadder:
     """Chains with scripted probabilities, over 8,000 words in 200 documents."""
