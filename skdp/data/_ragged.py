@@ -541,10 +541,10 @@ class RaggedTokens(Ragged):
                 f"[0, {bound})."
             )
         if n_features is None and bound > max(_MANY_WORDS, 1000 * len(ids)):
+            place = cls._locate(checked_ptrs, int(ids.argmax()))
             warnings.warn(
-                f"{cls._locate(checked_ptrs, int(ids.argmax()))}: word id {high} stands for a "
-                f"vocabulary of {high + 1} words, which all take time, but there are "
-                f"{len(ids)} words. If it is right, give n_features.",
+                f"{place}: word id {high} stands for a vocabulary of {high + 1} words, which all "
+                f"take time, but there are {len(ids)} words. If it is right, give n_features.",
                 stacklevel=2,
             )
         return np.ascontiguousarray(ids, dtype=np.int32), checked_ptrs, bound

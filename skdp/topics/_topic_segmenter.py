@@ -365,21 +365,15 @@ class TopicSegmenter(BaseTopicModel):
 
     def _warn_of_trace(self, trace: Trace) -> None:
         super()._warn_of_trace(trace)
-        if self.max_units is None:
-            return
-        bound, at_bound = int(self.max_units), 0
-        longer = [p for p in self.cut_proba_ if len(p) >= bound]
-        for p in longer:
-            lengths = np.diff(np.flatnonzero(np.concatenate([[True], p > 0.5, [True]])))
-            at_bound += lengths[lengths >= bound].sum()
-        warn_of_bound(
-            self,
-            "max_units",
-            [at_bound > SHARE_AT_BOUND * sum(len(p) + 1 for p in longer)],
-            bound,
+        bound = int(self.max_units or 0)
+        longer = [np.append(p, 1.0) for p in self.cut_proba_ if len(p) >= bound]
+        lengths = np.diff(np.flatnonzero(np.concatenate([[1.0], *longer]) > 0.5))
+        is_full = lengths[lengths >= bound].sum() > SHARE_AT_BOUND * lengths.sum()
+        problem = (
             f"have more than a twentieth of the units in parts of max_units={bound} units, so "
-            "longer ones may have been cut. Raise max_units, unless you want no longer ones.",
+            "longer ones may have been cut. Raise max_units, unless you want no longer ones."
         )
+        warn_of_bound(self, "max_units", [is_full], bound, problem)
 
     def _averaged_model(self) -> SegmenterModel:
         return SegmenterModel(
