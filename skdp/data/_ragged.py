@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import sys
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from numbers import Integral
@@ -496,10 +495,6 @@ MAX_TOKENS = int(np.iinfo(np.int32).max)
 """Largest number of tokens, and of words in the vocabulary: kernels count both in 32 bits."""
 
 
-_MANY_WORDS = 1_000_000
-"""A larger vocabulary that follows from the ids of a thousand times fewer words is doubtful."""
-
-
 class RaggedTokens(Ragged):
     """Base class of containers of word ids."""
 
@@ -539,13 +534,6 @@ class RaggedTokens(Ragged):
             raise ValueError(
                 f"{cls._locate(checked_ptrs, first)}: word id {ids[first]} is out of range "
                 f"[0, {bound})."
-            )
-        if n_features is None and bound > max(_MANY_WORDS, 1000 * len(ids)):
-            place = cls._locate(checked_ptrs, int(ids.argmax()))
-            warnings.warn(
-                f"{place}: word id {high} stands for a vocabulary of {high + 1} words, which all "
-                f"take time, but there are {len(ids)} words. If it is right, give n_features.",
-                stacklevel=2,
             )
         return np.ascontiguousarray(ids, dtype=np.int32), checked_ptrs, bound
 
