@@ -598,11 +598,12 @@ class StreamMixin:
         Raises
         ------
         ValueError, TypeError
-            If X, y or a parameter is invalid, or another parameter than `max_iter`, `burn_in`,
-            `thin`, `n_samples`, `stream_sweeps`, `stream_window`, `n_jobs` or `verbose` has changed
-            since the last call. The estimator is left unchanged.
+            If X, y or a parameter is invalid, or a parameter of the model or of the first state has
+            changed since the last call; `random_state` may, but is no longer read. The estimator
+            is left unchanged.
         KeyboardInterrupt
-            If interrupted, at the end of the current sweep. The samples of X have been added.
+            If interrupted, at the end of the current sweep. The samples of X have been added to
+            earlier ones, and attributes show the current state.
 
         Warns
         -----

@@ -477,8 +477,9 @@ class FitLoop:
         """Save a fit that has been stopped, and show the result so far after an interrupt."""
         if self.state.is_inconsistent:
             return
+        is_later = self._earlier is not None  # then earlier attributes are of other samples
         self.checkpoints.save()  # before the shown results are used up
-        if is_interrupt and self.procedure.may_show(self.estimator, self.state):
+        if is_interrupt and (is_later or self.procedure.may_show(self.estimator, self.state)):
             self._show(final=self.procedure.is_distributed and not self.estimator.warm_start)
         self._keep_runs()
 

@@ -19,7 +19,7 @@ import sklearn
 
 import skdp
 from skdp._sklearn_compat import has_callbacks
-from skdp.data._ragged import replace_file
+from skdp.data._ragged import check_path, replace_file
 from skdp.inference._convergence import warn_user
 
 # Files for the parts of a fit that partitions hold, next to the checkpoint that names them.
@@ -245,7 +245,7 @@ class Checkpoint:
             and every_seconds > 0
         ):
             raise ValueError(f"every_seconds must be a number > 0 or None, got {every_seconds!r}.")
-        self.path = Path(path)
+        self.path = check_path(path, "path")
         self.every_sweeps = None if every_sweeps is None else int(every_sweeps)
         self.every_seconds = every_seconds
         self._n_written = 0

@@ -557,14 +557,18 @@ def _open_text(file: Any, encoding: str) -> Iterator[IO[str]]:
             f"file must be a path or an open file, got trees, {shorten(file)}: use "
             "ParseTree.from_brackets for one, and io.StringIO(text) for several."
         )
-    if not hasattr(file, "read"):
-        with open(file, encoding=encoding) as opened:
-            yield opened
-    elif isinstance(file.read(0), str):
-        yield file
-    else:
-        text = io.TextIOWrapper(file, encoding=encoding)
-        try:
-            yield text
-        finally:
-            text.detach()  # otherwise it would close the caller's file
+    try:
+        if not hasattr(file, "read"):
+            with open(file, encoding=encoding) as opened:
+                yield opened
+        elif isinstance(file.read(0), str):
+            yield file
+        else:
+            text = io.TextIOWrapper(file, encoding=encoding)
+            try:
+                yield text
+            finally:
+                text.detach()  # otherwise it would close the caller's file
+    except UnicodeDecodeError as error:
+        error.reason += f" in {_name_of(file) or 'file'}: give its encoding, or gzip.open(file)"
+        raise

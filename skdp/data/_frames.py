@@ -39,7 +39,7 @@ _IN_ORDER = re.compile(r"\d{4}-\d\d(-\d\d)?([T ]\d\d.*)?|\d\d:\d\d(:\d\d)?|\d+")
 
 def find_fault(index: Any) -> str | None:
     """Describe the fault of a pandas index of steps as the end of a sentence; None: no fault."""
-    n_levels, index = index.nlevels, _as_times(index)
+    levels, index = index, _as_times(index)
     if len(index) > 1 and isinstance(index[0], str) and _DATE.fullmatch(index[0]):
         return _find_fault_of_texts(index)
     is_time = hasattr(index, "asi8")
@@ -48,7 +48,9 @@ def find_fault(index: Any) -> str | None:
     if index.hasnans:
         row, unknown = int(np.argmax(index.isna())), "NaT" if is_time else "NaN"
         return f"has {unknown} in row {row}, of unknown time: a row is a step after the one above"
-    numbers = np.asarray(index.asi8 if is_time else index)
+    n_levels, numbers = levels.nlevels, np.asarray(index.asi8 if is_time else index)
+    if n_levels > 1 and all(kind.kind in "iu" for kind in levels.dtypes):  # years and months
+        index, numbers = levels, np.argsort(levels.argsort())
     back = np.flatnonzero(numbers[1:] < numbers[:-1])
     if len(back) and n_levels > 1 and is_time:
         return (
@@ -58,7 +60,8 @@ def find_fault(index: Any) -> str | None:
     if len(back) == len(numbers) - 1:
         return "descends, with the newest row first: sort it, X.sort_index()"
     if len(back) and (is_time or index.is_unique):
-        rows = f"row {back[0] + 1} ({index[back[0] + 1]}) is before row {back[0]}"
+        first = str(index[[back[0] + 1]].tolist()[0]).strip("()")
+        rows = f"row {back[0] + 1} ({first}) is before row {back[0]}"
         return f"is not in order, {rows}: sort it, X.sort_index()"
     if not is_time:
         return None

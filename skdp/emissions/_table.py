@@ -8,10 +8,12 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 from skdp._numeric import Floats, Places
 from skdp._part import ChainComponent
 from skdp.data._coding import with_codes
+from skdp.data._frames import common_names, is_frame
 from skdp.emissions._common import Stream
 from skdp.emissions._common._clusters import ClusterEmission, ClusterTerms, cell_terms, join_terms
 from skdp.emissions._common._columns import find_columns
@@ -243,6 +245,12 @@ def code_categories(
         if reset:
             vars(estimator).pop("categories_", None)
         return X
+    frames = [X] if is_frame(X) else X if isinstance(X, list | tuple) else []
+    if frames and all(map(is_frame, frames)):
+        common_names(frames)
+        if not reset and hasattr(estimator, "feature_names_in_"):
+            # Names are checked first: codes are those of the columns of the fit in their order.
+            validate_data(estimator, X=frames[0], reset=False, skip_check_array=True)
     known = None if reset else vars(estimator).get("categories_")
     of_fit = None if reset else vars(estimator).get("feature_names_in_")
     find = partial(_find_columns, emission, of_fit)

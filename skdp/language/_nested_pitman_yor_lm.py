@@ -16,7 +16,7 @@ from skdp._checks import check_beta_prior, check_memory
 from skdp._fit import ChainEstimator, FitState
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import Role, derive_stream
-from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
+from skdp._sklearn_compat import Interval, PlainOutputMixin, StrOptions, with_callbacks
 from skdp.data import TokenSequences
 from skdp.inference._convergence import SHARE_AT_BOUND, warn_of_bound
 from skdp.inference._trace import Trace
@@ -46,7 +46,7 @@ from skdp.language._nested._sampler import NestedSampler, Settings, Strings
 from skdp.processes._franchise import check_law_priors
 
 
-class NestedPitmanYorLM(OfWords, TransformerMixin, ChainEstimator, auto_wrap_output_keys=None):
+class NestedPitmanYorLM(PlainOutputMixin, OfWords, TransformerMixin, ChainEstimator):
     r"""Nested Pitman-Yor language model for words in text without spaces.
 
     The model cuts strings into words without a dictionary. Words follow a hierarchical Pitman-Yor

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin, DensityMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skdp._checks import check_memory, shorten
 from skdp._fit import ChainEstimator, FitState
@@ -21,7 +21,6 @@ from skdp._numeric._random import Role, derive_seed, make_seed_sequence
 from skdp._sklearn_compat import HasMethods, StrOptions
 from skdp.data import SequencePanel
 from skdp.data._coding import Categories, TableFormat
-from skdp.data._frames import common_names, is_frame, names_of
 from skdp.data._validation import SparseRows
 from skdp.emissions._common._clusters import ClusterEmission
 from skdp.emissions._common._columns import find_columns
@@ -526,14 +525,6 @@ class BaseMixture(TableMethods, ClusterMixin, DensityMixin, ChainEstimator):
 
     def _with_codes(self, X: Any, *, reset: bool) -> Any:
         """Return X with codes in place of text if the emission is categorical."""
-        frame = X
-        if isinstance(X, list | tuple) and X and all(map(is_frame, X)):
-            common_names(X)
-            frame = X[0]
-        has_names = hasattr(self, "feature_names_in_") and is_frame(frame)
-        if not reset and has_names and all(isinstance(name, str) for name in names_of(frame)):
-            # Names are checked first: codes are those of the columns of the fit in their order.
-            validate_data(self, X=frame, reset=False, skip_check_array=True)
         return code_categories(
             self,
             self._part("emission"),

@@ -16,6 +16,8 @@ from skdp._numeric._random import Role, derive_seed, derive_stream
 from skdp._sklearn_compat import Interval, StrOptions, with_callbacks
 from skdp.data import SegmentedCorpus, check_corpus
 from skdp.inference._chain import check_interrupts
+from skdp.inference._convergence import SHARE_AT_BOUND, warn_of_bound
+from skdp.inference._trace import Trace
 from skdp.topics._base import (
     AT_LEAST_ONE,
     CONCENTRATION,
@@ -121,8 +123,8 @@ class TopicSegmenter(BaseTopicModel):
     cut_prior : (float, float), default=(1.0, 9.0)
         Parameters p and q, in [1e-8, 1e8], of the Beta prior of a cut probability that is drawn.
     max_units : int or None, default=None
-        Largest number of units of a part. None: no bound. The time of a sweep is proportional to
-        it, or to the number of units of a document.
+        Largest number of units of a part; the fit warns if many have as many. None: no bound. The
+        time of a sweep is proportional to it, or to the number of units of a document.
     init : "lda", "random" or (n_components, n_features) array, default="lda"
         The first topics, in documents without cuts. "lda": words start with the topics of an LDA
         chain of 100 sweeps, either of documents or of units: the start with the higher mean log
@@ -360,6 +362,18 @@ class TopicSegmenter(BaseTopicModel):
             "n_components_": len(attributes["components_"]),
             "_fitted_max_units": self.max_units,
         }
+
+    def _warn_of_trace(self, trace: Trace) -> None:
+        super()._warn_of_trace(trace)
+        bound = int(self.max_units or 0)
+        longer = [np.append(p, 1.0) for p in self.cut_proba_ if len(p) >= bound]
+        lengths = np.diff(np.flatnonzero(np.concatenate([[1.0], *longer]) > 0.5))
+        is_full = lengths[lengths >= bound].sum() > SHARE_AT_BOUND * lengths.sum()
+        problem = (
+            f"have more than a twentieth of the units in parts of max_units={bound} units, so "
+            "longer ones may have been cut. Raise max_units, unless you want no longer ones."
+        )
+        warn_of_bound(self, "max_units", [is_full], bound, problem)
 
     def _averaged_model(self) -> SegmenterModel:
         return SegmenterModel(

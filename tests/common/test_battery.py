@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from registry import CASES, METHODS, arguments, fitted, results
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 
 from skdp import data
 from skdp.context import LexicalizedEventModel
@@ -253,6 +254,11 @@ def test_set_output(name):
         found = twin.transform(case.data[0])
         assert list(found.columns) == list(model.get_feature_names_out())
         assert_array_equal(found.to_numpy(), model.transform(case.data[0]))
+
+
+@pytest.mark.parametrize("name", [k for k, case in CASES.items() if hasattr(case[0], "transform")])
+def test_a_pipeline_can_have_frames(name):
+    make_pipeline(clone(CASES[name].estimator)).set_output(transform="pandas")
 
 
 IGNORING_Y = (

@@ -58,6 +58,14 @@ every_stream = pytest.mark.parametrize("name", STREAMS)
 UNGROUPED = ("HierarchicalPitmanYorLM", "any order", "HDPHMMLT", "semi-Markov")
 
 
+def check_current(model, name, batches):
+    """Check that attributes show the state after an interrupt, with the samples of all batches."""
+    assert model.n_iter_ < 3
+    assert np.isfinite(model.score(batches[0]))
+    if name not in UNGROUPED:
+        assert len(groups_of(model)) == sum(map(len, batches))
+
+
 def stream_of(name):
     model, batches = STREAMS[name]
     return clone(model), batches
@@ -230,12 +238,30 @@ def test_interrupts(name, monkeypatch):
     monkeypatch.setattr(Chain, "advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(batches[1])
+    check_current(model, name, batches[:2])
     with pytest.raises(MemoryError):
         model.partial_fit(batches[2])
     monkeypatch.setattr(Chain, "advance", advance)
     with pytest.warns(UserWarning, match="starts over"):
         model.partial_fit(batches[2])
     assert results_of(model) == results_of(clone(model).fit(joined(batches)))
+
+
+@every_stream
+def test_interrupts_before_the_first_sweep(name, monkeypatch):
+    model, batches = stream_of(name)
+    model.partial_fit(batches[0])
+    check = type(model)._check_batch
+
+    def interrupted(*args):
+        signal.raise_signal(signal.SIGINT)
+        return check(*args)
+
+    monkeypatch.setattr(type(model), "_check_batch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(batches[1])
+    assert not model._saved.is_inconsistent
+    check_current(model, name, batches[:2])
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Grammars and trees: mistakes and their messages."""
 
+import gzip
 import io
 
 import nltk

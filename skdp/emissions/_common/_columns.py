@@ -280,8 +280,8 @@ def refuse_cells(wrong: Any, values: Floats, message: str, names: Any = None) ->
     if wrong.any():
         t, d = np.argwhere(wrong)[0]
         name = d if names is None else names[d]
-        place = f"{name if isinstance(name, str) else f'column {name}'} at step {t}"
-        place = f"{place}, counted through all sequences"
+        place = name if isinstance(name, str) else f"column {name}"
+        place = f"{place}, row {t}, counted through all samples"
         raise ValueError(message.format(value=f"{values[t, d]:g}", place=place))
 
 

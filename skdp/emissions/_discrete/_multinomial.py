@@ -497,7 +497,7 @@ def list_events(values: Floats | SparseRows) -> CountEvents:
         t = int(np.argmax(in_part))
         raise ValueError(
             "X must hold whole rows of counts, or rows of NaN for missing steps; got a row missing "
-            f"in part at step {t}, counted through all sequences, column "
+            f"in part in row {t}, counted through all samples, column "
             f"{int(np.argmax(missing[t]))}: its number of events is unknown."
         )
     wrong = ~missing & ~((values >= 0.0) & (values == np.floor(values)) & (values <= MOST))

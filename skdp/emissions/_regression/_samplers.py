@@ -75,7 +75,7 @@ class Roles(NamedTuple):
             t, d = np.argwhere(missing)[0]
             raise ValueError(
                 f"X contains NaN in {self.call(self.inputs[d])}, an input of RegressionEmission, "
-                f"at step {t}, counted through all sequences: only targets may be missing. Impute "
+                f"in row {t}, counted through all samples: only targets may be missing. Impute "
                 "inputs first."
             )
         check_numbers(values)
@@ -96,7 +96,7 @@ class Roles(NamedTuple):
             d = int(np.argmax(missing[t]))
             raise ValueError(
                 "X must hold all targets of a step or none, because normal targets are correlated; "
-                f"got NaN only in part at step {t}, counted through all sequences, in "
+                f"got NaN only in part in row {t}, counted through all samples, in "
                 f"{self.call(self.targets[d])}."
             )
         return inputs, targets

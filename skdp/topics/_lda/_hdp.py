@@ -12,7 +12,7 @@ from skdp._checks import check_memory
 from skdp._numeric import Floats, Ints, Places
 from skdp._numeric._random import make_generator
 from skdp._numeric._simd import padded
-from skdp.inference._chain import check_interrupts
+from skdp.inference._chain import is_interrupted
 from skdp.processes._kernels_table_counts import log_density_of_weights
 from skdp.processes._partitions import TopLevel, TopPriors
 from skdp.topics._kernels import _hdp as moves
@@ -172,7 +172,8 @@ class HDPSampler(SeededMoves):
             bursts,
         )  # fmt: skip
         for _ in range(_PART_SWEEPS):
-            check_interrupts()
+            if is_interrupted():  # the words are to join all the same
+                break
             part.sweep()
         # As if each node of a topic had one table.
         tables = np.maximum(self._count_nodes(n_before), 1)

@@ -56,6 +56,10 @@ FAULTS = {
         pd.MultiIndex.from_product([["a", "b"], DAYS[:30]]),
         r"goes back in row 30, .* SequencePanel.from_frame\(X, by=",
     ),
+    "months of years shuffled": (
+        pd.MultiIndex.from_product([range(2020, 2025), range(1, 13)])[SHUFFLED],
+        r"not in order, row \d+ \(202\d, \d+\) is before",
+    ),
 }
 ORDINARY = {
     "days": DAYS,

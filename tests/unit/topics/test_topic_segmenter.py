@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gammaln
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 from skdp.data import SegmentedCorpus
@@ -209,7 +210,9 @@ class TestOneText:
         known[[2, 5]] = 1, 0
         model = TopicSegmenter(random_state=0).fit([TEXT], [known])
         assert model.cut_proba_[0][[2, 5]].tolist() == [1.0, 0.0]
-        model = TopicSegmenter(max_units=4, random_state=0).fit([TEXT])
+        TopicSegmenter(max_units=23, random_state=0).fit([TEXT, TEXT[:23]])
+        with pytest.warns(ConvergenceWarning, match="in parts of max_units=4 units, so longer"):
+            model = TopicSegmenter(max_units=4, random_state=0).fit([TEXT])
         assert np.diff([0, *model.predict([TEXT])[0], 24]).max() <= 4
 
     def test_a_fit_goes_on(self):
