@@ -42,45 +42,45 @@ from numba.extending import intrinsic
 from numba.misc.appdirs import AppDirs
 
 MEGABYTE = 2**20
+# Default limit for the size of all files in megabytes, which SKDP_CACHE_SIZE overrides.
 DEFAULT_SIZE = 1024
-"""Default limit for the size of all files in megabytes, which SKDP_CACHE_SIZE overrides."""
 
+# No file that was written or read within the last hour is deleted.
 HOUR = 3600.0
-"""No file that was written or read within the last hour is deleted."""
 
+# A process checks the size of the folder at its first write, and after this many more.
 PRUNE_EVERY = 256
-"""A process checks the size of the folder at its first write, and after this many more."""
 
+# Packages whose content is identified by their version.
 _VERSIONED = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
-"""Packages whose content is identified by their version."""
 
+# Names of numba's options that do not affect machine code, or only through its target.
 _OUTPUT_ONLY = re.compile(
     "^_|^CPU_|CACHE|THREAD|DUMP|TRACE|WARN|HIGHLIGHT|COLOR|CUDA|GDB|DEVELOPER_MODE"
 )
-"""Names of numba's options that do not affect machine code, or only through its target."""
 
+# The folder of machine code that comes with some wheels, for processors that have `LEVEL`.
 SHIPPED = Path(__file__).parents[1] / "_kernels"
-"""The folder of machine code that comes with some wheels, for processors that have `LEVEL`."""
 
+# The features of the processor x86-64-v3, for which it is compiled.
 LEVEL = (
     "+cmov,+crc32,+cx16,+cx8,+fxsr,+mmx,+popcnt,+sahf,+sse,+sse2,+sse3,+sse4.1,+sse4.2,+ssse3,"
     "+avx,+avx2,+bmi,+bmi2,+f16c,+fma,+lzcnt,+movbe,+xsave"
 )
-"""The features of the processor x86-64-v3, for which it is compiled."""
 
+# Errors for files that cannot be read or written, or that another numba version has written.
 _DAMAGES = (
     AttributeError, EOFError, ImportError, IndexError, KeyError, OSError, RuntimeError, TypeError,
     ValueError, pickle.PickleError,
 )  # fmt: skip
-"""Errors for files that cannot be read or written, or that another numba version has written."""
 
 _reported: set[str] = set()
 
+# Purpose of machine code that kernels call at its address, and layout of the files.
 _SHARED = "shared"
-"""Purpose of machine code that kernels call at its address, and layout of the files."""
 
+# Modules, names, argument types and code of the shared kernels in memory, by symbol.
 _shared: dict[str, tuple[str, str, Any, Any]] = {}
-"""Modules, names, argument types and code of the shared kernels in memory, by symbol."""
 
 _Intrinsic: Any = type(intrinsic(lambda context: None))
 
@@ -334,9 +334,7 @@ def _warn_once(subject: str, message: str) -> None:
 
 
 class KernelCache:
-    """The cache of a kernel, through which all its machine code passes.
-    A fault of a file costs only the time of another compilation, and is reported once per process.
-    """
+    """The cache of a kernel's machine code; the fault of a file costs only another compilation."""
 
     _n_written = 0
 

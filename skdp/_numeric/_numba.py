@@ -21,8 +21,8 @@ from numba.core.untyped_passes import InlineInlinables
 from skdp._numeric._kernel_cache import KernelCache, wait
 
 # The error model of numpy saves a branch in every division.
+# No kernel is called from C, and wrappers for C would take a twenty-fifth of all compile time.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-"""No kernel is called from C, and wrappers for C would take a twenty-fifth of all compile time."""
 
 
 def _find_known_options() -> frozenset[str]:
@@ -31,8 +31,8 @@ def _find_known_options() -> frozenset[str]:
     return frozenset(dir(getattr(target, "options", None)))
 
 
+# Options of this numba, which guarantees few: kernels work without the others, only slower.
 _KNOWN_OPTIONS = _find_known_options()
-"""Options of this numba, which guarantees few: kernels work without the others, only slower."""
 
 
 def as_readonly(array: Any) -> Any:
@@ -172,8 +172,8 @@ class _Flags(compiler.Flags):
         }
 
 
+# The hash of all flags: numba's hash depends only on the names of the options.
 _HASH_OF_FLAGS = hash(compiler.Flags())
-"""The hash of all flags: numba's hash depends only on the names of the options."""
 
 
 class _Entry:

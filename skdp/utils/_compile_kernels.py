@@ -267,18 +267,15 @@ def _all_estimators() -> Iterable[Any]:
         yield HDPHMMLT(3, emission=emission)
     yield HDPHMMLT(3, similarity=GaussianSimilarity(2))
     for emission in (
-        factors,
-        BinaryFactorEmission(2, output="probit"),
+        *(factors, BinaryFactorEmission("auto"), BinaryFactorEmission(2, output="probit")),
         BinaryFactorEmission(2, amplitude_variance="auto"),
-        BinaryFactorEmission("auto"),
     ):
         yield HDPHMMLT(3, emission=emission)
         yield HDPHMMLT(3, emission=emission, similarity=LaplacianSimilarity())
     yield FactorialHMM(2)
     yield FactorialHMM(2, emission="probit")
     yield FactorialHMM("auto")
-    for name in ("auto", "poisson", "categorical"):
-        yield ChangePointDetector(name)
+    yield from map(ChangePointDetector, ("auto", "poisson", "categorical"))
     for name in ("gaussian", "poisson", "categorical", "bernoulli", "multinomial"):
         yield HDPHMMLT(3, emission=name, similarity="emission")
     gaussians = [GaussianEmission(covariance_type=name) for name in ("full", "diag")]
