@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from typing import Any, ClassVar, Self
 
@@ -14,10 +15,13 @@ from skdp._numeric._random import Role, derive_stream
 from skdp.data import SegmentedCorpus
 from skdp.processes._partitions import TopPriors, check_concentration_or_prior
 from skdp.topics._base import LevelMixin
-from skdp.topics._inferred_number import InferredNumberModel
+from skdp.topics._inferred_number import InferredNumberModel, PilotedStart
 from skdp.topics._lda._hdp import HDPSampler
 from skdp.topics._shared._arrays import Documents
 from skdp.topics._shared._bursts import make_bursts
+
+# Pilots ask the newest documents, these or more, whether documents differ by now.
+_JUDGED = 200
 
 
 class HDPTopicModel(LevelMixin, InferredNumberModel, StreamMixin):
@@ -225,7 +229,15 @@ class HDPTopicModel(LevelMixin, InferredNumberModel, StreamMixin):
         self, sampler: HDPSampler, data: SegmentedCorpus, n_left: int
     ) -> HDPSampler:
         start = copy(sampler)
-        start.most_topics = self._most_topics  # one, if documents did not differ so far
+        start.most_topics = self._most_topics
+        if sampler.most_topics == 1 != self._most_topics:  # documents did not differ so far
+            n_new = len(data) - len(self._stream) + n_left
+            newest = data[-max(2 * n_new, _JUDGED) :]
+            root = np.random.SeedSequence(sampler.streams[0].tolist())
+            # In the main thread, Ctrl-C would end the pilots before the documents have joined.
+            with ThreadPoolExecutor(1) as thread:
+                choice = thread.submit(PilotedStart(self).choose, newest, root).result()
+            start.most_topics = self._most_topics if choice.finds_topics else 1
         return super()._extend_sampler(start, data, n_left)
 
     def compact(self) -> Self:

@@ -199,34 +199,38 @@ class PilotedStart:
 
     def __call__(self, corpus: Documents, root: np.random.SeedSequence, c: int) -> Any:
         """Return the sampler of chain `c`. Pilots do not read labels."""
-        estimator = self._estimator
-        n_given = estimator._n_fixed + len(estimator._seeded_topics())
         if self._choice is None:
             documents = corpus.corpus if isinstance(corpus, LabeledCorpus) else corpus
-            self._choice = choose_number_of_topics(
-                documents,
-                estimator._size_of_topic(documents),
-                lambda rest, number: estimator._start_from(
-                    rest, derive_seed(root, Role.PILOT, number), 0, number, "random"
-                ),
-                derive_seed(root, Role.PILOT),
-                estimator._most_topics,
-                estimator.n_jobs,
-                max(n_given, 1),
-            )
-        is_open = n_given or self._choice.finds_topics
-        number = self._choice.number if is_open else 1
-        sampler = estimator._start_from(corpus, root, c, number, estimator.init)
-        if not is_open:
+            self._choice = self.choose(documents, root)
+        number = self._choice.number if self._choice.finds_topics else 1
+        sampler = self._estimator._start_from(corpus, root, c, number, self._estimator.init)
+        if not self._choice.finds_topics:
             sampler.most_topics = 1
         return sampler
+
+    def choose(self, documents: SegmentedCorpus, root: np.random.SeedSequence) -> PilotChoice:
+        """Return the choice of pilots; given topics are found in any case."""
+        estimator = self._estimator
+        n_given = estimator._n_fixed + len(estimator._seeded_topics())
+        choice = choose_number_of_topics(
+            documents,
+            estimator._size_of_topic(documents),
+            lambda rest, number: estimator._start_from(
+                rest, derive_seed(root, Role.PILOT, number), 0, number, "random"
+            ),
+            derive_seed(root, Role.PILOT),
+            estimator._most_topics,
+            estimator.n_jobs,
+            max(n_given, 1),
+        )
+        return choice._replace(finds_topics=bool(n_given) or choice.finds_topics)
 
 
 # Base class of the estimators of table models.
 
 
+# Number of sweeps of the LDA chain that assigns the first topics with ``init="lda"``.
 LDA_SWEEPS = 100
-"""Number of sweeps of the LDA chain that assigns the first topics with ``init="lda"``."""
 
 
 def topics_by_lda(

@@ -28,33 +28,33 @@ from skdp.data._ragged import offsets
 from skdp.inference._chain import check_interrupts
 from skdp.topics._shared._arrays import sum_rises, update_symmetric_dirichlet
 
+# Numbers of topics with which the first pilots begin. More topics take time in every sweep.
 SMALL_NUMBERS, LARGE_NUMBERS = (1, 5, 20), (80, 300)
-"""Numbers of topics with which the first pilots begin. More topics take time in every sweep."""
 
 LARGE_LOSS, SMALL_LOSS = 4.0, 0.01
 """Standard errors by which a pilot is clearly worse than another, and the loss per word, in nats,
 that does not matter."""
 
+# Standard errors by which the best pilot has to be better than one topic.
 CLEAR_GAIN = 3.0
-"""Standard errors by which the best pilot has to be better than one topic."""
 
+# Gain per word in a block, in nats, below which a pilot has stopped climbing.
 SMALL_CLIMB = 0.001
-"""Gain per word in a block, in nats, below which a pilot has stopped climbing."""
 
+# Number of topics if the corpus is too small for pilots.
 DEFAULT_NUMBER = 20
-"""Number of topics if the corpus is too small for pilots."""
 
+# Smallest numbers of words, and of documents or segments, by which pilots can be judged.
 LEAST_TOKENS, LEAST_UNITS = 300, 20
-"""Smallest numbers of words, and of documents or segments, by which pilots can be judged."""
 
+# Bound on the bytes of the counts of the initial topics.
 LARGEST_START = 2.0**30
-"""Bound on the bytes of the counts of the initial topics."""
 
+# Steps by which the prior of one topic is learned, and its Gamma prior.
 _STEPS, _PRIOR_OF_ONE = 100, (1.0, 0.1)
-"""Steps by which the prior of one topic is learned, and its Gamma prior."""
 
+# Length of a pilot; words are scored after every round but those of the first block.
 SWEEPS_OF_ROUND, ROUNDS_OF_BLOCK, FEWEST_BLOCKS, MOST_BLOCKS = 5, 3, 3, 6
-"""Length of a pilot; words are scored after every round but those of the first block."""
 
 
 class HeldOut(NamedTuple):
@@ -80,8 +80,8 @@ def hold_out_words(corpus: SegmentedCorpus, seed: np.random.SeedSequence) -> Hel
     return HeldOut(rest, corpus.tokens[is_out], segment_of, unit_of)
 
 
+# Log probabilities of the units in the last but one and in the last block of a pilot.
 Score = tuple[Floats, Floats]
-"""Log probabilities of the units in the last but one and in the last block of a pilot."""
 
 
 class PilotChoice(NamedTuple):
@@ -91,8 +91,8 @@ class PilotChoice(NamedTuple):
     finds_topics: bool  # whether the best pilot is clearly better than one topic
 
 
+# Scores of pilots by initial number of topics.
 Scores = dict[int, Score]
-"""Scores of pilots by initial number of topics."""
 
 
 def score_one_topic(held_out: HeldOut) -> Floats:
@@ -223,8 +223,7 @@ def choose_number_of_topics(
     Small numbers are tried, then large numbers unless they are hopeless, then the neighbors of the
     best. While the best climbs, the contenders go on. If it stops, the result is the smallest
     number that is as good; otherwise the largest contender: with more topics chains climb longer.
-    With bursts of words more topics bring little, so the result is the smallest number whose loss
-    is within a standard error.
+    With bursts of words the result is the smallest number whose loss is within a standard error.
     """
     held_out = hold_out_words(corpus, seed)
     most = most_topics or max(*LARGE_NUMBERS, fewest_topics)
