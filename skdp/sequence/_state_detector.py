@@ -473,9 +473,9 @@ class StateDetector(
     differ as clearly as those around the changes of the authors, who do not list them. Known states
     in `y` show the model which differences matter.
 
-    Time and memory are proportional to the number of steps: for a million steps of one column about
-    20 seconds if the states explain windows, and a minute if they explain values, or two if these
-    are explained once more, with 1 GB.
+    Time and memory are proportional to the number of steps: for a million steps of one column 30 to
+    50 seconds if the states explain windows, 80 to 120 if they explain values, or twice that if
+    these are explained once more, with 1 GB.
 
     References
     ----------
