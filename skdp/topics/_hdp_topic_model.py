@@ -233,7 +233,7 @@ class HDPTopicModel(LevelMixin, InferredNumberModel, StreamMixin):
         if sampler.most_topics == 1 != self._most_topics:  # documents did not differ so far
             n_new = len(data) - len(self._stream) + n_left
             newest = data[-max(2 * n_new, _JUDGED) :]
-            root = np.random.SeedSequence(sampler.streams[0].tolist())
+            root = np.random.SeedSequence(len(data))  # all chains have the same answer
             # In the main thread, Ctrl-C would end the pilots before the documents have joined.
             with ThreadPoolExecutor(1) as thread:
                 choice = thread.submit(PilotedStart(self).choose, newest, root).result()
